@@ -1,0 +1,1 @@
+"""The agent around the machines: stdio, sessions, Claude Code, rendering and effects."""

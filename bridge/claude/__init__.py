@@ -1,0 +1,1 @@
+"""Claude Code as a process: the only code that imports the SDK."""

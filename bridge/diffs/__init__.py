@@ -1,0 +1,1 @@
+"""File changes: standard diffs, exact git patches, previews before an approval."""

@@ -1,0 +1,1 @@
+"""What a permission request shows and what each answer does."""

@@ -1,0 +1,1 @@
+"""Draws the machines: a Mermaid chart and a transition table a lifecycle."""

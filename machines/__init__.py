@@ -1,0 +1,1 @@
+"""The lifecycles of the agent: synchronous statecharts that decide and never act."""
