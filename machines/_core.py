@@ -9,14 +9,15 @@
 
 from typing import Any, ClassVar, Generic, TypeVar
 
-from statemachine import StateChart
+from statemachine import State, StateChart
 from statemachine.exceptions import TransitionNotAllowed
+from statemachine.transition_list import TransitionList
 
 EventT = TypeVar("EventT")
 OutputT = TypeVar("OutputT")
 
 
-class Unexpected(Exception):
+class Unexpected(Exception):  # noqa: N818 - an ordering fact, not a failure
     """An event that the lifecycle has no answer to in its present state."""
 
     def __init__(self, lifecycle: str, state: str, event: object) -> None:
@@ -24,6 +25,12 @@ class Unexpected(Exception):
         self.lifecycle = lifecycle
         self.state = state
         self.event = event
+
+
+def stay(state: State, on: str | None = None) -> TransitionList:
+    """A transition that leaves `state` as it is, runs `on`, and enters and exits nothing."""
+    transitions: TransitionList = state.to(state, internal=True, on=on)
+    return transitions
 
 
 class Lifecycle(StateChart[Any], Generic[EventT, OutputT]):

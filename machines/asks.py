@@ -1,0 +1,58 @@
+"""The open permission requests of a session: each is settled exactly once on both sides (M9)."""
+
+from machines.events import AskAnswered, AskPrepared, AskReceived, AskWithdrawn
+from machines.feed import Feed
+from machines.outputs import Ignored
+from machines.permission import CancelAsk, Input, LoseAsk, Permission, Refuse
+
+STOPPED = "The user cancelled this prompt."
+
+
+class Asks:
+    """Every unsettled ask of one session."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._asks: dict[str, Permission] = {}
+
+    @property
+    def any_open(self) -> bool:
+        """Work waits for an answer of the user."""
+        return any(ask.phase == "open" for ask in self._asks.values())
+
+    def receive(self, event: AskReceived, *, admitted: bool) -> None:
+        """Claude Code asks; work that was stopped may not."""
+        ask = Permission(event, *self._feed.listeners(f"Permission:{event.ask}"))
+        self._asks[event.ask] = ask
+        self._to(event.ask, event if admitted else Refuse(STOPPED))
+
+    def prepared(self, event: AskPrepared) -> None:
+        """What it shows is known."""
+        self._to(event.ask, event)
+
+    def answer(self, event: AskAnswered) -> None:
+        """The client answered."""
+        self._to(event.ask, event)
+
+    def withdraw(self, event: AskWithdrawn) -> None:
+        """Claude Code does not wait any more."""
+        self._to(event.ask, event)
+
+    def cancel_all(self) -> None:
+        """A cancel stopped the work that asks."""
+        for ask in tuple(self._asks):
+            self._to(ask, CancelAsk())
+
+    def lose_all(self) -> None:
+        """There is no process left to answer."""
+        for ask in tuple(self._asks):
+            self._to(ask, LoseAsk())
+
+    def _to(self, ask: str, event: Input) -> None:
+        machine = self._asks.get(ask)
+        if machine is None:
+            self._feed.put(Ignored("Permission", "unknown", event))
+            return
+        self._feed(machine, event)
+        if machine.is_terminated:
+            del self._asks[ask]

@@ -1,0 +1,272 @@
+"""The coordinator of one session: which part sees which event, in which order.
+
+An event is handled to its end before the next, and its outputs are performed in their order,
+so the order on the wire is the order of the actions. Machines never call each other; what one
+tells another goes through here.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from machines import events as e
+from machines import outputs as o
+from machines import query as q
+from machines import session as s
+from machines.asks import Asks
+from machines.calls import Calls
+from machines.feed import Feed, Record
+from machines.permission import Announce
+from machines.work import Work
+
+
+class Conversation:
+    """Everything that is decided about one ACP session."""
+
+    def __init__(self, record: Record | None = None) -> None:
+        self._feed = Feed(self._route, record)
+        self._calls = Calls(self._feed)
+        self._asks = Asks(self._feed)
+        self._work = Work(self._feed, self._calls, self._asks)
+        self._session = s.Session(*self._feed.listeners("Session"))
+        self._query: q.Query | None = None
+        self._changes: deque[str] = deque()
+        self._applying: str | None = None
+
+    # ── what the bridge reads ──
+
+    @property
+    def phase(self) -> str:
+        """The state of the session."""
+        return self._session.phase
+
+    @property
+    def admits_text(self) -> bool:
+        """Text and thinking of the root conversation may go to the client (M6)."""
+        return self._work.cancel.admits_text
+
+    @property
+    def cancelled(self) -> bool:
+        """A cancel is in effect: what ends now ends as cancelled."""
+        return self._work.cancel.in_effect
+
+    @property
+    def active_turn(self) -> str | None:
+        """The prompt that the conversation's output belongs to."""
+        active = self._work.turns.active
+        return active.uuid if active is not None else None
+
+    @property
+    def is_busy(self) -> bool:
+        """A prompt is unanswered."""
+        return len(self._work.turns) > 0
+
+    def shows(self, call: str) -> bool:
+        """The client knows the call and it is open."""
+        return call in self._calls
+
+    # ── what happens ──
+
+    def open(self, *, resume: bool) -> tuple[o.Output, ...]:
+        """Create the session; with `resume` it takes up a stored conversation."""
+        self._feed(self._session, s.Open(resume))
+        return self._feed.take()
+
+    def handle(self, event: e.Event) -> tuple[o.Output, ...]:
+        """Advance by one event and return, in order, what has to be done about it."""
+        from_process = _FROM_PROCESS.get(type(event))
+        if from_process is not None:
+            if self._query is not None and self._query.phase in {"streaming", "draining"}:
+                from_process(self, event)
+            else:
+                self._feed.put(o.Ignored("Query", self._query.phase if self._query else "none", event))
+        else:
+            _OTHERS[type(event)](self, event)
+        return self._feed.take()
+
+    # ── the client ──
+
+    def _prompt(self, event: e.PromptReceived) -> None:
+        self._work.receive(event.turn)
+        self._serve()
+
+    def _cancel(self, event: e.CancelRequested) -> None:
+        self._work.cancel_all(connected=self._session.phase == "ready")
+
+    def _cancel_prompt(self, event: e.PromptCancelRequested) -> None:
+        self._work.cancel_one(event.turn)
+
+    def _request_change(self, event: e.ChangeRequested) -> None:
+        self._changes.append(event.change)
+        self._serve()
+
+    def _finish_change(self, event: e.ChangeFinished) -> None:
+        self._applying = None
+        if self._session.phase == "ready":
+            self._apply_next()
+
+    def _answer_ask(self, event: e.AskAnswered) -> None:
+        self._asks.answer(event)
+        self._work.sync_requests()
+
+    def _close(self, event: e.CloseRequested) -> None:
+        self._feed(self._session, event)
+
+    def _serve(self) -> None:
+        """Serve what waits, once there is a process; a lost session starts one for it."""
+        match self._session.phase:
+            case "ready":
+                self._release()
+            case "lost" | "reviving":
+                self._feed(self._session, s.WorkWaits())
+            case "closing" | "closed":
+                self._work.close()
+            case _:
+                pass  # creating: it is served when the process answers
+
+    def _release(self) -> None:
+        self._work.send_waiting()
+        if self._applying is None:
+            self._apply_next()
+
+    def _apply_next(self) -> None:
+        if self._changes:
+            self._applying = self._changes.popleft()
+            self._feed.put(o.ApplyChange(self._applying))
+
+    # ── the life of the process ──
+
+    def _query_event(self, event: Any) -> None:
+        if self._query is None:
+            self._feed.put(o.Ignored("Query", "none", event))
+            return
+        self._feed(self._query, event)
+
+    def _query_stopped(self, event: e.QueryStopped) -> None:
+        self._query = None
+        self._feed(self._session, event)
+
+    def _start_query(self, start: o.StartQuery) -> None:
+        self._query = q.Query(*self._feed.listeners("Query"))
+        self._work.begin_process(resumed=start.resume)
+        self._feed.put(start)
+
+    def _lose_query(self, lost: q.Lost) -> None:
+        self._query = None
+        told = self._work.finish(lost.failure)
+        self._feed(self._session, s.QueryLost())
+        if lost.failure is not None and not told:
+            self._feed.put(o.ReportLoss(lost.failure))
+
+    def _fail_waiting(self, failure: o.Failure) -> None:
+        self._work.fail_received(failure)
+        while self._changes:
+            self._feed.put(o.FailChange(self._changes.popleft(), failure))
+
+    def _finish(self) -> None:
+        """Everything ends before the close is answered (M2.2)."""
+        self._work.close()
+        if self._query is None:
+            self._feed(self._session, e.QueryStopped())
+            return
+        self._feed(self._query, q.Stop())
+        self._feed.put(o.StartTimer(e.Timer.TEARDOWN))
+
+    def _fire(self, event: e.TimerFired) -> None:
+        if event.timer is e.Timer.FORCE_CANCEL:
+            self._work.force_cancel()
+        else:
+            self._feed(self._session, event)
+
+    # ── frames of the process ──
+
+    def _result(self, event: e.Result) -> None:
+        self._work.take_result(event)
+
+    def _state(self, event: e.CliStateChanged) -> None:
+        if event.state == "idle":
+            self._work.idle()
+        elif event.state == "running":
+            self._work.run()
+
+    def _ask(self, event: e.AskReceived) -> None:
+        admitted = self._work.cancel.admits_new and not self._calls.was_dropped(event.use.call)
+        self._asks.receive(event, admitted=admitted)
+
+    def _ask_prepared(self, event: e.AskPrepared) -> None:
+        self._asks.prepared(event)
+
+    def _ask_withdrawn(self, event: e.AskWithdrawn) -> None:
+        self._asks.withdraw(event)
+        self._work.sync_requests(withdrawn=self._work.cancel.in_effect)
+
+    # ── signals between machines ──
+
+    def _route(self, signal: object) -> o.Output | None:
+        """Carry out what a machine tells the others; everything else is an output."""
+        match signal:
+            case q.Ready():
+                self._feed(self._session, s.QueryReady())
+            case q.StartFailed(cause):
+                self._query = None
+                self._feed(self._session, s.QueryFailed(cause))
+            case q.Lost():
+                self._lose_query(signal)
+            case s.Release():
+                self._release()
+            case s.FailWaiting(failure):
+                self._fail_waiting(failure)
+            case s.Finish():
+                self._finish()
+            case o.StartQuery():
+                self._start_query(signal)
+            case o.AnswerOpen():
+                self._feed.put(signal)
+                self._release()
+            case o.AnswerClose():
+                self._feed.put(o.StopTimer(e.Timer.TEARDOWN))
+                self._feed.put(signal)
+            case Announce(use, ask):
+                self._calls.announce(use, ask)
+                self._work.sync_requests()
+            case _:
+                return signal  # type: ignore[return-value]  # the rest of every signal union is an output
+        return None
+
+
+_Handler = Callable[[Conversation, Any], None]
+
+_FROM_PROCESS: dict[type, _Handler] = {
+    e.CommandMoved: lambda c, event: c._work.move_command(event),
+    e.Requesting: lambda c, event: c._work.request(event),
+    e.Echoed: lambda c, event: c._work.echo(event.uuid),
+    e.CliStateChanged: Conversation._state,
+    e.Result: Conversation._result,
+    e.MessageStarted: lambda c, event: c._work.note_message(root=event.parent is None),
+    e.ToolStarted: lambda c, event: c._calls.start(event, admitted=c._work.cancel.admits_new),
+    e.ToolDispatched: lambda c, event: c._calls.dispatch(event, admitted=c._work.cancel.admits_new),
+    e.ToolProgressed: lambda c, event: c._calls.progress(event),
+    e.ToolHooked: lambda c, event: c._calls.hook(event),
+    e.ToolReturned: lambda c, event: c._calls.finish(event),
+    e.ToolDenied: lambda c, event: c._calls.deny(event),
+    e.AskReceived: Conversation._ask,
+    e.AskWithdrawn: Conversation._ask_withdrawn,
+}
+"""Events that count only while the process that they come from serves the session (INV-Q2)."""
+
+_OTHERS: dict[type, _Handler] = {
+    e.PromptReceived: Conversation._prompt,
+    e.CancelRequested: Conversation._cancel,
+    e.PromptCancelRequested: Conversation._cancel_prompt,
+    e.ChangeRequested: Conversation._request_change,
+    e.ChangeFinished: Conversation._finish_change,
+    e.CloseRequested: Conversation._close,
+    e.AskAnswered: Conversation._answer_ask,
+    e.AskPrepared: Conversation._ask_prepared,
+    e.QueryInitialized: Conversation._query_event,
+    e.QueryStartFailed: Conversation._query_event,
+    e.StreamClosed: Conversation._query_event,
+    e.WorkerShuttingDown: Conversation._query_event,
+    e.QueryStopped: Conversation._query_stopped,
+    e.TimerFired: Conversation._fire,
+}

@@ -1,0 +1,145 @@
+"""One ACP session across the Claude Code processes that serve it (M2).
+
+1. At most one process lives for a session (INV-S1); each start after a loss has work of the
+   client as its cause and serves everything that waits (INV-S6).
+2. A dead process never makes the id unknown: the session is `lost` until work comes.
+3. Once it closes, nothing of it is started any more.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from statemachine import State
+
+from machines._core import Lifecycle, stay
+from machines.events import CloseRequested, QueryStartFailed, QueryStopped, StartFailure, TimerFired
+from machines.outputs import (
+    AnswerClose,
+    AnswerOpen,
+    Failure,
+    FailureKind,
+    RefuseOpen,
+    StartQuery,
+    TellRestarted,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The first event: the session is to be created."""
+
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReady:
+    """Its process answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFailed:
+    """Its process did not come up."""
+
+    cause: QueryStartFailed
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLost:
+    """Its process ended by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkWaits:
+    """A prompt or a change needs the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What waited for the process may be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailWaiting:
+    """What waited for the process can't be served."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Everything of the session is to be brought to its end (M2.2)."""
+
+
+Input = Open | QueryReady | QueryFailed | QueryLost | WorkWaits | CloseRequested | QueryStopped | TimerFired
+Signal = StartQuery | AnswerOpen | RefuseOpen | AnswerClose | TellRestarted | Release | FailWaiting | Finish
+
+
+class Session(Lifecycle[Input, Signal]):
+    """Lifecycle of one ACP session id."""
+
+    creating = State(initial=True)
+    ready = State()
+    lost = State()
+    reviving = State()
+    closing = State()
+    closed = State(final=True)
+
+    open = stay(creating, "start_query")
+    query_ready = creating.to(ready, on="answer_open") | reviving.to(ready, on=["tell_restarted", "release"])
+    query_failed = creating.to(closed, on="refuse_open") | reviving.to(lost, on="fail_waiting")
+    query_lost = ready.to(lost)
+    work_waits = lost.to(reviving, on="restart_query") | stay(ready) | stay(reviving)
+    close = closing.from_(creating, ready, lost, reviving, on="finish") | stay(closing)
+    query_stopped = closing.to(closed, on="answer_close")
+    give_up = closing.to(closed, on="answer_close")
+
+    triggers: ClassVar[dict[type, str]] = {
+        Open: "open",
+        QueryReady: "query_ready",
+        QueryFailed: "query_failed",
+        QueryLost: "query_lost",
+        WorkWaits: "work_waits",
+        CloseRequested: "close",
+        QueryStopped: "query_stopped",
+        TimerFired: "give_up",
+    }
+
+    def start_query(self, cause: Open) -> None:
+        """Start the first process."""
+        self.put(StartQuery(cause.resume))
+
+    def restart_query(self) -> None:
+        """Start another process that takes up the conversation."""
+        self.put(StartQuery(resume=True))
+
+    def answer_open(self) -> None:
+        """The request that opened the session succeeds."""
+        self.put(AnswerOpen())
+
+    def refuse_open(self, cause: QueryFailed) -> None:
+        """The request that opened the session fails."""
+        self.put(RefuseOpen(cause.cause.kind, cause.cause.text))
+
+    def tell_restarted(self) -> None:
+        """The client hears of the new process before anything it does."""
+        self.put(TellRestarted())
+
+    def release(self) -> None:
+        """Serve what waited."""
+        self.put(Release())
+
+    def fail_waiting(self, cause: QueryFailed) -> None:
+        """Answer what waited with the reason and what to do (M2.3)."""
+        if cause.cause.kind is StartFailure.AUTH_REQUIRED:
+            self.put(FailWaiting(Failure(FailureKind.AUTH_REQUIRED, cause.cause.text)))
+            return
+        text = f"Claude Code could not be restarted: {cause.cause.text}. Start a new session."
+        self.put(FailWaiting(Failure(FailureKind.RESTART_FAILED, text)))
+
+    def finish(self) -> None:
+        """Bring everything to its end before the close is answered."""
+        self.put(Finish())
+
+    def answer_close(self) -> None:
+        """The last thing the client hears of the session (INV-S3)."""
+        self.put(AnswerClose())
