@@ -34,7 +34,7 @@ LARGER_PACKAGES = {
     "bridge/tools/reporters": "one file a family of tools, found by their names",
     "wire/acp": "one file an area of the protocol's schema",
 }
-VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "managers", "misc", "common"})
+VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "managers", "misc"})
 
 NOT_AT_THE_START = ("claude_agent_sdk", "statemachine", "mcp", "jsonschema", "httpx", "starlette")
 """Costs more than the answer to `initialize` may take; loaded when a session needs it."""
