@@ -12,7 +12,7 @@ BYTE_ORDER_MARK: Final = "\ufeff"
 
 _BINARY_PROBE = 8000
 _FLAGS = os.O_RDONLY | sum(
-    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
 )
 
 
@@ -26,15 +26,15 @@ class NoText(Enum):
 def read_shown(path: str) -> str | NoText:
     """The whole text of a regular file that a patch can start from (`tool-calls` §7.3).
 
-    A symlink counts as the file it leads to, one that leads nowhere as unshowable. A byte order
-    mark is kept. Nothing but a regular file is ever opened: opening a FIFO or a device has effects.
+    A symlink is no regular file: Claude Code does not write through one. A byte order mark is kept.
+    Nothing but a regular file is ever opened, since opening a FIFO or a device has effects.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
             return NoText.UNSHOWABLE
         data = _read_steady(path)
     except (FileNotFoundError, NotADirectoryError):
-        return NoText.UNSHOWABLE if os.path.islink(path) else NoText.MISSING
+        return NoText.MISSING
     except (OSError, ValueError):  # ValueError: a NUL or a lone surrogate in the path
         return NoText.UNSHOWABLE
     if data is None or b"\0" in data[:_BINARY_PROBE] or b"\r" in data:

@@ -27,15 +27,20 @@ def final_change(
     input: Mapping[str, object],
     cwd: str,
     clock: Clock = time.monotonic,
+    *,
+    was_shown: bool = True,
 ) -> Change | None:
-    """The exact patch of the file that an Edit or a Write has written, from its hook's response.
+    """The exact patch of the file that an Edit or a Write has written, from its hook.
 
-    None when there is none; the caller then shows the standard change (`tool-calls` §7.1).
+    `input` is the hook's: its path is absolute, that of the response is as the model wrote it.
+    `was_shown` is false after an approval that could not show the old text (`Preview.keeps_text`):
+    `originalFile` is then no exact copy, since Claude Code takes CRLF for LF. None when there is no
+    exact patch; the caller then shows the standard change (`tool-calls` §7.1).
     """
-    path = first_text(response, "filePath") or first_text(input, "file_path", "path")
+    path = first_text(input, "file_path", "path") or first_text(response, "filePath")
     created = tool == "Write" and response.get("type") == "create"
     old = None if created else first_text(response, "originalFile")
-    if not path or (old is None and not created) or _tells_nothing(tool, response):
+    if not path or (old is None and not created) or not was_shown or _tells_nothing(tool, response):
         return None
     new = read_shown(resolve(path, cwd))
     if not isinstance(new, str) or new.startswith(BYTE_ORDER_MARK):

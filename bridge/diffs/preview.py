@@ -57,7 +57,11 @@ def first_text(values: Mapping[str, object], *keys: str) -> str | None:
 
 def _write(path: str, input: Mapping[str, object], current: str | NoText, clock: Clock) -> Preview | None:
     content = first_text(input, "content", "file_text", "file_content")
-    if content is None or content == current:
+    if content is None:
+        return None
+    if isinstance(current, str) and current.startswith(BYTE_ORDER_MARK):
+        content = BYTE_ORDER_MARK + content.removeprefix(BYTE_ORDER_MARK)  # Claude Code keeps it
+    if content == current:
         return None
     if current is NoText.UNSHOWABLE:
         notice = f"Overwrites the existing file `{path}`. The adapter cannot show its current content."

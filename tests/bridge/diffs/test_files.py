@@ -55,8 +55,9 @@ def _socket(path: Path) -> None:
         lambda path: path.symlink_to(path),
         lambda path: path.symlink_to(path.with_name("nowhere")),
         lambda path: path.symlink_to(path.parent),
+        lambda path: path.symlink_to(__file__),
     ],
-    ids=["folder", "fifo", "socket", "device", "link to itself", "link to nothing", "link to a folder"],
+    ids=["folder", "fifo", "socket", "to device", "to itself", "to nothing", "to folder", "to file"],
 )
 def test_what_is_no_file_cannot_be_shown(tmp_path: Path, make: Callable[[Path], None]) -> None:
     make(tmp_path / "it")
@@ -74,10 +75,14 @@ def test_a_fifo_is_not_even_opened(tmp_path: Path) -> None:
     os.close(writer)
 
 
-def test_a_symlink_shows_the_file_it_leads_to(tmp_path: Path) -> None:
+def test_a_device_is_no_file() -> None:
+    assert read_shown("/dev/zero") is NoText.UNSHOWABLE
+
+
+def test_a_file_in_a_linked_folder_is_shown(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
-    (tmp_path / "link").symlink_to("file")
-    assert read_shown(str(tmp_path / "link")) == "text"
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert read_shown(str(tmp_path / "link" / "file")) == "text"
 
 
 @pytest.mark.parametrize("path", ["/a\0b", "/\ud800", "/" + "n" * 5_000])
@@ -85,7 +90,7 @@ def test_an_impossible_path_is_no_exception(path: str) -> None:
     assert read_shown(path) is NoText.UNSHOWABLE
 
 
-@pytest.mark.parametrize("failing", ["stat", "open", "fstat", "read"])
+@pytest.mark.parametrize("failing", ["lstat", "open", "fstat", "read"])
 def test_a_refusal_of_the_system_is_no_exception(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
@@ -108,12 +113,13 @@ def test_a_file_that_vanishes_before_it_is_opened_is_missing(
     assert read_shown(str(tmp_path / "file")) is NoText.MISSING
 
 
-def test_a_file_that_becomes_a_fifo_before_it_is_opened_does_not_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("other", [os.mkfifo, lambda path: path.symlink_to(__file__), Path.mkdir])
+def test_a_file_that_becomes_something_else_before_it_is_opened_does_not_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: Callable[[Path], None]
 ) -> None:
     def swap() -> None:
         (tmp_path / "file").unlink()
-        os.mkfifo(tmp_path / "file")
+        other(tmp_path / "file")
 
     (tmp_path / "file").write_text("text")
     _before("open", swap, monkeypatch)

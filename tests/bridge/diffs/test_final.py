@@ -117,11 +117,27 @@ def test_white_space_that_claude_removed_is_in_the_final_patch(tmp_path: Path) -
     assert "-old\n+new\n" in patch_of(edited(tmp_path / "f", "old\n", newString="new  "))
 
 
-def test_the_path_of_the_response_comes_first_and_the_input_is_enough(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text("b\n")
-    change = final_change("Edit", {"originalFile": "a\n"}, {"file_path": "f"}, str(tmp_path))
+@pytest.mark.contract("TC-197")
+def test_an_original_that_the_approval_could_not_show_is_no_source(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("was CRLF before\n")
+    response = {"type": "update", "originalFile": "a\nb\n", "content": "was CRLF before\n"}
+    input = {"file_path": str(tmp_path / "f")}
+    assert final_change("Write", response, input, "/", was_shown=False) is None
+    assert final_change("Write", response, input, "/", was_shown=True) is not None
+
+
+@pytest.mark.parametrize(
+    ("input", "path"),
+    [({"file_path": "sub/f"}, "sub/f"), ({"path": "sub/f"}, "sub/f"), ({}, "f"), ({"file_path": ""}, "f")],
+)
+def test_the_path_is_the_input_s_else_the_response_s(
+    tmp_path: Path, input: dict[str, str], path: str
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / path).write_text("b\n")
+    change = final_change("Edit", {"originalFile": "a\n", "filePath": "f"}, input, str(tmp_path))
     assert change is not None
-    assert change.content[0]["path"] == "f"
+    assert change.content[0]["path"] == path
     assert final_change("Edit", {"originalFile": "a\n"}, {}, str(tmp_path)) is None
 
 
