@@ -1,0 +1,1 @@
+"""A live session: one mailbox, one consumer, and what it does with its frames and outputs."""
