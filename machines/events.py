@@ -140,11 +140,14 @@ class Echoed:
     uuid: str
 
 
+CliState = Literal["idle", "running", "requires_action"]
+
+
 @dataclass(frozen=True, slots=True)
 class CliStateChanged:
     """`system/session_state_changed`."""
 
-    state: Literal["idle", "running", "requires_action"]
+    state: CliState
 
 
 @dataclass(frozen=True, slots=True)

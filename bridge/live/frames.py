@@ -75,6 +75,8 @@ AUTH_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed"})
 LOGIN_TEXT = re.compile(r"\brun /login\b", re.IGNORECASE)
 SYNTHETIC = "<synthetic>"
 
+_COMMAND_STATES: Mapping[str, e.CommandState] = {state: state for state in get_args(e.CommandState)}
+_CLI_STATES: Mapping[str, e.CliState] = {state: state for state in get_args(e.CliState)}
 _TOOL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _IGNORED = frozenset({"keep_alive", "control_response", "transcript_mirror", "prompt_suggestion"})
 
@@ -169,11 +171,11 @@ class FrameReader:
     # ── state ──
 
     def _command_lifecycle(self, raw: Raw) -> Iterator[Item]:
-        state = _str(raw, "state")
-        if state in get_args(e.CommandState):
+        state = _COMMAND_STATES.get(_str(raw, "state"))
+        if state is not None:
             yield e.CommandMoved(_str(raw, "command_uuid"), state)
         else:
-            self.unknown[f"command_lifecycle/{state}"] += 1
+            self.unknown["command_lifecycle"] += 1
 
     def _tool_progress(self, raw: Raw) -> Iterator[Item]:
         elapsed, subagent = raw.get("elapsed_time_seconds"), raw.get("subagent_type")
@@ -206,9 +208,9 @@ class FrameReader:
                 if raw.get("status") == "requesting":
                     yield e.Requesting(_uuids(raw))
             case "session_state_changed":
-                state = raw.get("state")
-                if state in {"idle", "running", "requires_action"}:
-                    yield e.CliStateChanged(state)  # type: ignore[arg-type]  # checked above
+                state = _CLI_STATES.get(_str(raw, "state"))
+                if state is not None:
+                    yield e.CliStateChanged(state)
             case "permission_denied":
                 yield e.ToolDenied(
                     _str(raw, "tool_use_id"),
