@@ -1,6 +1,7 @@
 """Where things are: who may import whom, how long things may be, what must not load at the start."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -146,6 +147,16 @@ def test_a_long_function_and_a_vague_name_are_found() -> None:
 
     assert long_functions(source) == {"run": LINES_OF_A_FUNCTION + 1}
     assert vague_names("bridge/tool_utils.py", source) == {"tool_utils", "TurnManager"}
+
+
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "diagrams").glob("*.md")]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_the_links_of_a_document_lead_somewhere(path: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8"))
+
+    assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
 
 
 @pytest.mark.skipif(
