@@ -23,5 +23,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    del sys.path[0]  # `python -m` put the working directory there
+    if not sys.flags.safe_path:
+        del sys.path[0]  # `python -m` put the working directory there
     raise SystemExit(main())
