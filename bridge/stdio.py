@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 import anyio
@@ -88,9 +88,13 @@ class Writer:
             self._unwritten += len(lines)
             self._work.set()
 
+    def gate(self) -> Awaitable[None] | None:
+        """None while there is room, else what a producer of updates has to await."""
+        return self.drained() if self._crowded else None
+
     async def drained(self) -> None:
         """Wait while too much is queued for a slow client; whoever produces updates calls this."""
-        while not self._ended and (len(self._queue) > MAX_QUEUED or self._unwritten > MAX_QUEUED_BYTES):
+        while self._crowded:
             await self._room.wait()
 
     async def run(self) -> None:
@@ -117,6 +121,11 @@ class Writer:
             await self._done.wait()
         self._scope.cancel()
         return not self._unwritten
+
+    @property
+    def _crowded(self) -> bool:
+        full = len(self._queue) > MAX_QUEUED or self._unwritten > MAX_QUEUED_BYTES
+        return full and not self._ended
 
     async def _wait_for_work(self) -> bool:
         while not self._queue and not self._closing:

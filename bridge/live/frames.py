@@ -68,7 +68,14 @@ class Asked:
     request: Raw
 
 
-Fact = Content | UsageRead | ModeReported | CommandsListed | Initialized | ConversationReset | Asked
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """The reply to a control request, at its place among the frames."""
+
+    response: Raw
+
+
+Fact = Content | UsageRead | ModeReported | CommandsListed | Initialized | ConversationReset | Asked | Replied
 Item = e.Event | Fact
 
 AUTH_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed"})
@@ -78,7 +85,7 @@ SYNTHETIC = "<synthetic>"
 _COMMAND_STATES: Mapping[str, e.CommandState] = {state: state for state in get_args(e.CommandState)}
 _CLI_STATES: Mapping[str, e.CliState] = {state: state for state in get_args(e.CliState)}
 _TOOL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_IGNORED = frozenset({"keep_alive", "control_response", "transcript_mirror", "prompt_suggestion"})
+_IGNORED = frozenset({"keep_alive", "transcript_mirror", "prompt_suggestion"})
 
 
 class FrameReader:
@@ -194,6 +201,9 @@ class FrameReader:
     def _control_request(self, raw: Raw) -> Iterator[Item]:
         yield Asked(_str(raw, "request_id"), _dict(raw, "request"))
 
+    def _control_response(self, raw: Raw) -> Iterator[Item]:
+        yield Replied(_dict(raw, "response"))
+
     def _control_cancel_request(self, raw: Raw) -> Iterator[Item]:
         yield e.AskWithdrawn(_str(raw, "request_id"))
 
@@ -237,6 +247,7 @@ _READERS: Mapping[str, Callable[[FrameReader, Raw], Iterator[Item]]] = {
     "tool_progress": FrameReader._tool_progress,
     "conversation_reset": FrameReader._conversation_reset,
     "control_request": FrameReader._control_request,
+    "control_response": FrameReader._control_response,
     "control_cancel_request": FrameReader._control_cancel_request,
 }
 

@@ -18,6 +18,8 @@ class _Message:
     id: str
     blocks: dict[int, tuple[ChunkKind, list[str]]] = field(default_factory=dict)
     """Text blocks in their order; a consolidated one is taken out."""
+    dropped: bool = False
+    """A cancel stopped it midway: nothing more of it is shown."""
 
 
 @dataclass(slots=True)
@@ -42,11 +44,17 @@ class MessageStream:
         message = self.lanes.get(lane)
         return message.id if message is not None else None
 
+    def drop(self, lane: str | None) -> None:
+        """Show nothing more of the message that streams, also after the cancel is over (M6)."""
+        message = self.lanes.get(lane)
+        if message is not None:
+            message.dropped = True
+
     def append(self, lane: str | None, index: int, block: str, text: str) -> ChunkKind | None:
         """Remember a delta; None when there is nothing to show (C12)."""
         kind = _KINDS.get(block)
         message = self.lanes.get(lane)
-        if kind is None or not text or message is None:
+        if kind is None or not text or message is None or message.dropped:
             return None
         entry = message.blocks.get(index)
         if entry is None:
@@ -62,6 +70,8 @@ class MessageStream:
             return None
         message = self.lanes.get(lane)
         if message is not None and message.id == message_id:
+            if message.dropped:
+                return None
             for index, (streamed_kind, parts) in message.blocks.items():
                 if streamed_kind == kind:
                     del message.blocks[index]

@@ -1,0 +1,157 @@
+"""The agent as the client sees it: which methods there are, and which session each is for (M1).
+
+Everything here is synchronous: a request is handed to its session before the next message is
+read, so a prompt and the cancel behind it can never swap. What `session/new` needs is imported
+in a thread after the handshake was answered.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from bridge.capabilities import ClientCapabilities, read_capabilities
+from bridge.initialize import check_version, initialize_response
+from bridge.peer import Cause, Inbound, Peer
+from machines import connection as m
+from wire import rpc
+
+if TYPE_CHECKING:
+    from bridge.methods import Sessions
+
+log = logging.getLogger(__name__)
+
+DRAIN = 5.0
+"""Seconds that requests may still run after the end of input, and that sessions get to close."""
+
+
+class Surroundings(Protocol):
+    """What the agent needs from the process around it."""
+
+    tasks: TaskGroup
+
+    def open_sessions(self, peer: Peer, client: ClientCapabilities) -> "Sessions":
+        """Import what sessions need, and make the table of sessions."""
+
+    def shut(self, *, clean: bool) -> None:
+        """The agent is done: flush and end the process."""
+
+
+class Agent:
+    """Routes the messages of one connection."""
+
+    def __init__(self, peer: Peer, surroundings: Surroundings) -> None:
+        self._peer = peer
+        self._surroundings = surroundings
+        self._connection = m.Connection()
+        self._client = ClientCapabilities()
+        self._clean = True
+        self._sessions: Sessions | None = None
+        self._loaded = anyio.Event()
+
+    @property
+    def _closing(self) -> bool:
+        return self._connection.phase in {"closing", "closed"}
+
+    # ── what the peer hands on ──
+
+    def request(self, inbound: Inbound) -> None:
+        """Serve a request, before anything that arrived after it."""
+        if self._closing:
+            inbound.fail(rpc.REQUEST_CANCELLED, "Request cancelled")
+        elif inbound.method == "initialize":
+            self._initialize(inbound)
+        elif self._connection.phase == "opened":
+            inbound.fail(rpc.INVALID_REQUEST, "Invalid request", "first ACP request must be initialize")
+        elif self._sessions is not None:
+            self._sessions.request(inbound)
+        else:
+            self._surroundings.tasks.start_soon(self._request_later, inbound)
+
+    def notification(self, method: str, params: Mapping[str, object]) -> None:
+        """Serve a notification; one that nobody knows is ignored."""
+        if self._sessions is not None and not self._closing:
+            self._sessions.notification(method, params)
+
+    def cancelled(self, inbound: Inbound) -> None:
+        """The client does not wait for this request any more."""
+        if self._sessions is not None:
+            self._sessions.cancelled(inbound)
+
+    def closed(self, cause: Cause) -> None:
+        """The client ended its input, or does not read any more."""
+        if cause == "broken":
+            self.stop(clean=False)
+        else:
+            self._feed(m.InputEnded())
+
+    def stop(self, *, clean: bool = True) -> None:
+        """A signal came, or the output broke: everything closes now."""
+        self._clean = self._clean and clean
+        self._feed(m.Break())
+
+    # ── the handshake ──
+
+    def _initialize(self, inbound: Inbound) -> None:
+        params = inbound.params
+        check_version(params)
+        if self._connection.phase == "opened":
+            self._client = read_capabilities(params.get("clientCapabilities"))
+        else:
+            log.info("a repeated initialize changes nothing")
+        self._feed(m.Initialize(), inbound)
+
+    def _feed(self, event: m.Input, inbound: Inbound | None = None) -> None:
+        for output in self._connection.handle(event):
+            match output:
+                case m.Negotiate() if inbound is not None:
+                    inbound.respond(initialize_response(self._client))
+                    self._surroundings.tasks.start_soon(self._load)
+                case m.RepeatAnswer() if inbound is not None:
+                    inbound.respond(initialize_response(self._client))
+                case m.DrainRequests():
+                    self._surroundings.tasks.start_soon(self._drain)
+                case m.CloseSessions():
+                    self._surroundings.tasks.start_soon(self._close)
+                case m.Shut():
+                    self._surroundings.shut(clean=self._clean)
+                case _:
+                    log.error("%s without a request", type(output).__name__)
+
+    async def _load(self) -> None:
+        """Import the rest while the client reads the answer."""
+        self._sessions = await to_thread.run_sync(self._surroundings.open_sessions, self._peer, self._client)
+        self._loaded.set()
+
+    async def _request_later(self, inbound: Inbound) -> None:
+        await self._loaded.wait()
+        if self._sessions is not None:
+            try:
+                self._sessions.request(inbound)
+            except Exception as error:
+                inbound.reject(error)
+
+    # ── the end ──
+
+    async def _drain(self) -> None:
+        """Requests that were read are served; prompts end with their sessions (W§5.1)."""
+        with anyio.move_on_after(DRAIN):
+            # A poll of the last moments is simpler than an event at every answer.
+            while any(  # noqa: ASYNC110
+                inbound.method != "session/prompt" for inbound in self._peer.pending
+            ):
+                await anyio.sleep(0.01)
+        await self._close()
+
+    async def _close(self) -> None:
+        with anyio.CancelScope(shield=True):
+            if self._sessions is not None:
+                with anyio.move_on_after(DRAIN):
+                    await self._sessions.close_all()
+                self._sessions.kill_all()
+            for inbound in self._peer.pending:
+                inbound.fail(rpc.REQUEST_CANCELLED, "Request cancelled")
+        self._feed(m.SessionsClosed())

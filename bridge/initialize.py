@@ -1,0 +1,59 @@
+"""The handshake: what the client asks for, and what it is told about the agent (NG rows).
+
+It is read without the protocol's models, whose import would cost more than the answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from bridge.capabilities import ClientCapabilities
+from wire.rpc import INVALID_PARAMS, WireError
+
+PROTOCOL_VERSION = 1
+
+WORKING: Sequence[str] = ("diffPatch", "planFile")
+"""The AIR capabilities that work by now, in the contract's order (NG-013)."""
+
+
+def agent_version() -> str:
+    """The version of the installed distribution; a bare tree has none."""
+    try:
+        return version("claude-acp")
+    except PackageNotFoundError:
+        return "0.0.0"
+
+
+def check_version(params: Mapping[str, object]) -> None:
+    """Raise WireError unless `protocolVersion` is an integer of 0 … 65535 (W§1.2)."""
+    requested = params.get("protocolVersion")
+    if "protocolVersion" not in params:
+        problem = "is required"
+    elif isinstance(requested, bool) or not isinstance(requested, int | float) or requested != int(requested):
+        problem = "must be an integer"
+    elif not 0 <= requested <= 65535:
+        problem = "must be from 0 to 65535"
+    else:
+        return
+    raise WireError(INVALID_PARAMS, data={"errors": [{"path": "protocolVersion", "message": problem}]})
+
+
+def initialize_response(
+    client: ClientCapabilities, auth_methods: Sequence[Mapping[str, object]] = ()
+) -> dict[str, object]:
+    """The result of `initialize` on ACP v1."""
+    sessions: dict[str, object] = {name: {} for name in ("additionalDirectories", "close")}
+    meta: dict[str, object] = {}
+    if client.air:
+        meta["jetbrains"] = {"air": {"version": 1, "capabilities": list(WORKING)}}
+    response: dict[str, object] = {
+        "protocolVersion": PROTOCOL_VERSION,
+        "agentCapabilities": {
+            "_meta": {"claudeCode": {"promptQueueing": True}},
+            "promptCapabilities": {"image": True, "embeddedContext": True},
+            "mcpCapabilities": {"http": True, "sse": True},
+            "sessionCapabilities": sessions,
+        },
+        "agentInfo": {"name": "claude-acp", "title": "Claude Agent", "version": agent_version()},
+        "authMethods": list(auth_methods),
+    }
+    return {**response, "_meta": meta} if meta else response

@@ -1,0 +1,25 @@
+"""The client, as one session sees it."""
+
+from collections.abc import Callable, Mapping
+
+from bridge.peer import Answer, Peer
+
+
+class SessionClient:
+    """Sends the updates and requests of one session, in the order of the calls."""
+
+    def __init__(self, peer: Peer, session: str) -> None:
+        self._peer = peer
+        self._session = session
+
+    def update(self, update: Mapping[str, object]) -> None:
+        """Send one `session/update`."""
+        self._peer.notify("session/update", {"sessionId": self._session, "update": update})
+
+    def request(self, method: str, params: Mapping[str, object], on_answer: Callable[[Answer], None]) -> int:
+        """Send a request of this session; returns its id."""
+        return self._peer.request(method, {"sessionId": self._session, **params}, on_answer)
+
+    def withdraw(self, request_id: int) -> None:
+        """Stop waiting for an answer."""
+        self._peer.withdraw(request_id)

@@ -1,0 +1,159 @@
+"""The Claude Code process of a session and its timers: the effects that end as events."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.abc import TaskGroup
+
+from bridge.claude.errors import ClaudeGone, ControlError, StartFailed
+from bridge.claude.frames import OUR_REQUESTS, Closed, Frame
+from bridge.claude.launch import Launch
+from bridge.claude.process import Claude
+from machines import events as e
+
+if TYPE_CHECKING:
+    from bridge.claude.tap import Gate
+
+log = logging.getLogger(__name__)
+
+SECONDS = {e.Timer.FORCE_CANCEL: 30.0, e.Timer.TEARDOWN: 5.0}
+
+REPLY_LIMIT = 30.0
+"""Seconds for the reply to a control request."""
+
+Mail = Frame | Closed | e.Event | Callable[[], None]
+Reply = Mapping[str, object] | Exception
+OnReply = Callable[[Reply], None]
+Post = Callable[[Mail], None]
+
+
+class SessionProcess:
+    """Starts, feeds and stops the process that serves a session, at most one at a time (INV-S1)."""
+
+    def __init__(self, tasks: TaskGroup, post: Post, gate: "Gate | None") -> None:
+        self._tasks = tasks
+        self._post = post
+        self._gate = gate
+        self._claude: Claude | None = None
+        self._requests = 0
+        self._replies: dict[str, OnReply] = {}
+        self._timers: dict[e.Timer, anyio.CancelScope] = {}
+        self.info: Mapping[str, object] = {}
+        """The initialize reply of the process that runs, or ran last."""
+
+    def start(self, launch: Launch) -> None:
+        """Start a process; it ends as `QueryInitialized` or `QueryStartFailed`."""
+        claude = self._claude = Claude(self._tasks, self._gate)
+        self._tasks.start_soon(self._start, claude, launch, name="claude start")
+
+    def stop(self) -> None:
+        """Stop the process; it ends as `QueryStopped`."""
+        self._tasks.start_soon(self._stop, self._claude, name="claude stop")
+
+    def discard(self) -> None:
+        """Clean up after a process that ended by itself."""
+        if self._claude is not None:
+            self._tasks.start_soon(self._claude.stop, name="claude clean-up")
+            self._claude = None
+        for request_id in tuple(self._replies):
+            self._fail_reply(request_id, ClaudeGone("Claude Code ended before it answered."))
+
+    def kill(self) -> None:
+        """End the process at once: there is no time left."""
+        if self._claude is not None:
+            self._claude.kill()
+
+    def send(self, line: Mapping[str, object]) -> None:
+        """Write a line, in the order of the calls."""
+        if self._claude is not None:
+            self._claude.send(line)
+
+    def reply(self, request_id: str, payload: Mapping[str, object]) -> None:
+        """Answer a control request."""
+        if self._claude is not None:
+            self._claude.reply(request_id, payload)
+
+    def refuse(self, request_id: str, error: str) -> None:
+        """Answer a control request with an error."""
+        if self._claude is not None:
+            self._claude.refuse(request_id, error)
+
+    def request(self, subtype: str, on_reply: OnReply | None = None, **fields: object) -> None:
+        """Make a control request, in the order of the calls.
+
+        The reply is handled at its place among the frames: `on_reply` gets its payload, or the
+        `ControlError` or `ClaudeGone` that came instead.
+        """
+        self._requests += 1
+        request_id = f"{OUR_REQUESTS}s{self._requests}"
+        if self._claude is None:
+            if on_reply is not None:
+                on_reply(ClaudeGone("Claude Code does not run."))
+            return
+        if on_reply is not None:
+            self._replies[request_id] = on_reply
+            self._tasks.start_soon(self._expire, subtype, request_id, name=f"claude {subtype}")
+        request = {"subtype": subtype, **fields}
+        self._claude.send({"type": "control_request", "request_id": request_id, "request": request})
+
+    def replied(self, response: Mapping[str, object]) -> None:
+        """A control response came, one of ours or not."""
+        on_reply = self._replies.pop(str(response.get("request_id")), None)
+        if on_reply is None:
+            return
+        if response.get("subtype") == "error":
+            code = response.get("error_code")
+            on_reply(ControlError(str(response.get("error")), code if isinstance(code, str) else None))
+            return
+        payload = response.get("response")
+        on_reply(payload if isinstance(payload, Mapping) else {})
+
+    def start_timer(self, timer: e.Timer) -> None:
+        """Start a timer, unless it runs."""
+        if timer not in self._timers:
+            scope = self._timers[timer] = anyio.CancelScope()
+            self._tasks.start_soon(self._time, timer, scope, name=timer.value)
+
+    def stop_timer(self, timer: e.Timer) -> None:
+        """Stop a timer, if it runs."""
+        scope = self._timers.pop(timer, None)
+        if scope is not None:
+            scope.cancel()
+
+    async def _start(self, claude: Claude, launch: Launch) -> None:
+        def deliver(item: Frame | Closed) -> None:
+            if self._claude is claude:
+                self._post(item)
+
+        try:
+            self.info = await claude.start(launch, deliver)
+        except StartFailed as failure:
+            self._post(e.QueryStartFailed(failure.kind, failure.text))
+        except Exception as error:
+            log.exception("Claude Code could not be started")
+            self._post(e.QueryStartFailed(e.StartFailure.FAILED, type(error).__name__))
+        else:
+            self._post(e.QueryInitialized())
+
+    async def _stop(self, claude: Claude | None) -> None:
+        if claude is not None:
+            await claude.stop()
+        self._post(e.QueryStopped())
+
+    async def _expire(self, subtype: str, request_id: str) -> None:
+        await anyio.sleep(REPLY_LIMIT)
+        late = ControlError(f"Claude Code did not answer {subtype} within {REPLY_LIMIT:g} s.", "timeout")
+        self._post(lambda: self._fail_reply(request_id, late))
+
+    def _fail_reply(self, request_id: str, error: Exception) -> None:
+        on_reply = self._replies.pop(request_id, None)
+        if on_reply is not None:
+            on_reply(error)
+
+    async def _time(self, timer: e.Timer, scope: anyio.CancelScope) -> None:
+        with scope:
+            await anyio.sleep(SECONDS[timer])
+            self._timers.pop(timer, None)
+            self._post(e.TimerFired(timer))

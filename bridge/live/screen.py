@@ -1,0 +1,200 @@
+"""What the client sees of a session: chunks, tool calls, usage, commands, in the order they happen."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from bridge.diffs.final import Change, final_change
+from bridge.live import frames as f
+from bridge.live.client import SessionClient
+from bridge.live.commands import commands_update
+from bridge.live.setup import Setup
+from bridge.live.stream import MessageStream
+from bridge.live.usage import ContextUsage
+from bridge.tools.report import ToolReports
+from machines import events as e
+from machines import outputs as o
+from machines.conversation import Conversation
+
+Update = Mapping[str, object]
+
+RESTARTED = "Claude Code was restarted"
+
+_DELTAS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
+
+
+class Screen:
+    """Turns what happens into the updates of one client; nothing of it changes a lifecycle."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        home: str,
+        client: SessionClient,
+        stream: MessageStream,
+        conversation: Conversation,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._setup = setup
+        self._client = client
+        self._stream = stream
+        self._conversation = conversation
+        self._new_id = new_id
+        self._exact: dict[
+            str, Change | None
+        ] = {}  # patches that were worked out before their hook is reported
+        self._reporting: Change | None = None
+        self.reports = ToolReports(setup.client, setup.cwd, home, final_diff=lambda *_: self._reporting)
+        self.usage = ContextUsage()
+        self._commands: object = []
+        self._terminal_commands: tuple[str, ...] = ()
+        self._answered = False  # a real model spoke since the last result
+
+    # ── around the machines: one frame in, at most one update out ──
+
+    def stream_block(self, raw: Mapping[str, object], event: Mapping[str, object]) -> bool:
+        """Show a delta at once; False when the frame is none."""
+        if event.get("type") != "content_block_delta":
+            return False
+        delta, index, lane = event.get("delta"), event.get("index"), _lane(raw)
+        if not isinstance(delta, Mapping) or not isinstance(index, int):
+            return True
+        if delta.get("type") == "input_json_delta":
+            self._send(self.reports.fragment(lane, index, str(delta.get("partial_json", ""))))
+            return True
+        block, key = _DELTAS.get(str(delta.get("type")), ("", ""))
+        text = delta.get(key)
+        if not isinstance(text, str):
+            return True
+        if not self._conversation.admits_text:
+            self._stream.drop(lane)
+        kind = self._stream.append(lane, index, block, text)
+        if kind is not None:
+            self._client.update(f.chunk(kind, text, self._stream.message_id(lane) or "", lane))
+        return True
+
+    def stream_edge(self, raw: Mapping[str, object], event: Mapping[str, object]) -> None:
+        """Follow where the input of a tool use starts and ends in the stream."""
+        index, lane = event.get("index"), _lane(raw)
+        match event.get("type"):
+            case "content_block_start" if isinstance(index, int):
+                block = event.get("content_block")
+                call = block.get("id") if isinstance(block, Mapping) else None
+                if isinstance(call, str) and self._conversation.shows(call):
+                    self.reports.input_started(lane, index, call)
+            case "content_block_stop" if isinstance(index, int):
+                self.reports.block_ended(lane, index)
+            case "message_start" | "message_stop":
+                self.reports.message_edge(lane)
+
+    # ── facts that no lifecycle waits for ──
+
+    def content(self, item: f.Content) -> None:
+        """Text of a consolidated message; a cancel lets only results of open calls pass (M6)."""
+        if self._conversation.admits_new:
+            self._client.update(item.update)
+
+    def read_usage(self, item: f.UsageRead) -> None:
+        """Token counts of a root message."""
+        if item.starts:
+            update = self.usage.start_message(item.model, item.usage)
+            self._answered = self._answered or self.usage.model == item.model
+        else:
+            update = self.usage.add(item.usage)
+        if update is not None:
+            self._client.update(update)
+
+    def list_commands(self, commands: object) -> None:
+        """Show the slash commands that Claude Code has."""
+        self._commands = commands
+        self._client.update(commands_update(commands, self._terminal_commands))
+
+    def note_init(self, item: f.Initialized) -> None:
+        """`system/init`: some commands make sense in a terminal alone."""
+        names = item.raw.get("terminal_slash_commands")
+        hidden = tuple(str(name) for name in names) if isinstance(names, list) else ()
+        if hidden != self._terminal_commands:
+            self._terminal_commands = hidden
+            self.list_commands(self._commands)
+
+    def show_restart(self) -> None:
+        """Tell, once a loss, that Claude Code was started again (M2.3)."""
+        client = self._setup.client
+        if client.notices:
+            self._client.update({"sessionUpdate": "notice", "severity": "info", "title": RESTARTED})
+        elif not client.session_failure:
+            self._client.update(f.chunk("agent_message_chunk", RESTARTED, self._new_id()))
+
+    # ── outputs ──
+
+    def show_call(self, output: o.ShowCall, preview: tuple[Mapping[str, object], ...] | None) -> None:
+        """First report of a call."""
+        if output.ask is not None:
+            self._send(self.reports.announced(output.use, preview))
+        elif output.streaming:
+            self._send(self.reports.started(output.use))
+        else:
+            self._send(self.reports.dispatched(output.use))
+
+    def refine_call(self, output: o.RefineCall | o.ShowPlan) -> None:
+        """Its complete input."""
+        self._send(self.reports.dispatched(output.use))
+
+    def report_progress(self, output: o.ReportProgress) -> None:
+        """It runs."""
+        self._send(self.reports.progressed(output.beat, output.target))
+
+    def report_hook(self, output: o.ReportHook) -> None:
+        """What a hook told about it."""
+        self._reporting = self._exact.pop(output.hook.call, None)
+        self._send(self.reports.hooked(output.hook))
+
+    def return_call(self, output: o.ReturnCall) -> None:
+        """Its result."""
+        self._send(self.reports.returned(output.result, output.status))
+
+    def show_plan_result(self, output: o.ShowPlanResult) -> None:
+        """What became of the plan."""
+        status = "failed" if output.result.is_error else "completed"
+        self._send(self.reports.returned(output.result, status))
+
+    def deny_call(self, output: o.DenyCall) -> None:
+        """A rule refused it."""
+        self._send(self.reports.denied(output.denial))
+
+    def close_call(self, output: o.CloseCall) -> None:
+        """No result will come."""
+        self._send(self.reports.closed(output.call, output.text, output.status))
+
+    def show_result(self, output: o.ShowResult) -> None:
+        """Text that nothing has shown yet, then usage and cost."""
+        result = output.result
+        self.usage.learn(result.model_usage)
+        quiet = output.outcome.failure is not None or output.outcome.stop_reason == "cancelled"
+        if result.text and not quiet and not self._stream.delivered and not _output_tokens(result):
+            self._client.update(f.chunk("agent_message_chunk", result.text, self._new_id()))
+        update = self.usage.update(result.cost, result.origin) if self._answered else None
+        self._answered = False
+        if update is not None:
+            self._client.update(update)
+
+    def keep_change(self, hook: e.ToolHooked) -> None:
+        """Work out the exact patch of a change; reads the file, so a worker thread runs it."""
+        if isinstance(hook.response, Mapping):
+            change = final_change(hook.name, hook.response, hook.input, self._setup.cwd)
+            self._exact[hook.call] = change
+
+    def plan_again(self) -> None:
+        """A prompt starts: unfinished tasks are shown once more (SE-104)."""
+        self._send(self.reports.plan_again())
+
+    def _send(self, updates: Iterable[Update]) -> None:
+        for update in updates:
+            self._client.update(update)
+
+
+def _lane(raw: Mapping[str, object]) -> str | None:
+    parent = raw.get("parent_tool_use_id")
+    return parent if isinstance(parent, str) else None
+
+
+def _output_tokens(result: e.Result) -> bool:
+    return bool((result.usage or {}).get("output_tokens"))

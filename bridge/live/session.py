@@ -1,0 +1,198 @@
+"""One live ACP session: its mailbox, and what it reads and does in one order.
+
+Everything that happens to the session is posted; one consumer takes it to its end before the
+next. Nothing here waits: work is started as an effect, whose end is posted again.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anyio.abc import TaskGroup
+
+from bridge.claude.frames import Closed, Frame
+from bridge.live import frames as f
+from bridge.live.mailbox import Mailbox
+from bridge.live.perform import Performer
+from bridge.live.process import Mail, SessionProcess
+from bridge.live.setup import Setup
+from bridge.live.stream import MessageStream
+from bridge.peer import Inbound, Peer
+from bridge.tracing import Trace
+from machines import events as e
+from machines.conversation import Conversation
+from machines.outputs import Ignored, Output
+
+if TYPE_CHECKING:
+    from bridge.claude.tap import Gate
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What every session shares: the connection, the task group, the clock, ids, the trace."""
+
+    peer: Peer
+    tasks: TaskGroup
+    now: Callable[[], float]
+    new_id: Callable[[], str]
+    gate: "Gate | None" = None
+    trace: Trace | None = None
+    home: str = ""
+
+
+class LiveSession:
+    """A session from its creation to the answer of its close."""
+
+    def __init__(self, setup: Setup, host: Host, on_closed: Callable[["LiveSession"], None]) -> None:
+        self.setup = setup
+        self._trace = host.trace
+        self._on_closed = on_closed
+        record = None
+        if host.trace is not None:
+            trace = host.trace
+
+            def record(step: object) -> None:
+                trace.step(setup.id, step)  # type: ignore[arg-type]  # the machines record steps
+
+        self.conversation = Conversation(record)
+        self._mailbox: Mailbox[Mail] = Mailbox(self._take, host.now)
+        self._stream = MessageStream()
+        self._reader = f.FrameReader(self._stream, lambda uuid: uuid in self._performer.prompts)
+        process = SessionProcess(host.tasks, self.post, host.gate)
+        self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post)
+        self._refused: dict[str, int] = {}
+        self._active: str | None = None
+        host.tasks.start_soon(self._run, name=f"session {setup.id}")
+
+    # ── what the agent asks of it ──
+
+    @property
+    def is_closing(self) -> bool:
+        """Nothing new may start for it."""
+        return self.conversation.phase in {"closing", "closed"}
+
+    def is_opened_by(self, inbound: Inbound) -> bool:
+        """The request waits for the session to be opened."""
+        return self._performer.opening is inbound
+
+    def post(self, mail: Mail) -> None:
+        """Something happened; it is handled in its turn."""
+        self._mailbox.post(mail)
+
+    def open(self, inbound: Inbound) -> None:
+        """Create it, for the request that wants it."""
+        self._performer.opening = inbound
+        self.post(lambda: self._perform(self.conversation.open(resume=self.setup.resume)))
+
+    def prompt(self, inbound: Inbound, blocks: Sequence[Mapping[str, object]], turn: str) -> None:
+        """Take in a prompt, under the id of its turn."""
+        self._performer.prompts[turn] = (inbound, blocks)
+        self.post(e.PromptReceived(turn))
+
+    def cancel(self) -> None:
+        """`session/cancel`."""
+        self.post(e.CancelRequested())
+
+    def cancel_prompt(self, inbound: Inbound) -> None:
+        """`$/cancel_request` of a prompt."""
+        for turn, (waiting, _) in self._performer.prompts.items():
+            if waiting is inbound:
+                self.post(e.PromptCancelRequested(turn))
+
+    def change_mode(self, inbound: Inbound, mode: str, change: str) -> None:
+        """`session/set_mode`, in the order of all changes."""
+        self._performer.changes[change] = (inbound, mode)
+        self.post(e.ChangeRequested(change))
+
+    def close(self, inbound: Inbound | None = None) -> None:
+        """Bring everything to its end; the request is answered last."""
+        if inbound is not None:
+            self._performer.closing.append(inbound)
+        self.post(e.CloseRequested())
+
+    def kill(self) -> None:
+        """There is no time left for a close."""
+        self._performer.process.kill()
+
+    # ── the consumer ──
+
+    async def _run(self) -> None:
+        await self._mailbox.run()
+        self._on_closed(self)
+
+    def _take(self, mail: Mail) -> None:
+        """One item to its end; a fault of ours is logged, and the session goes on."""
+        try:
+            match mail:
+                case Frame(raw=raw):
+                    self._read(raw)
+                case Closed(end=end, text=text):
+                    self._performer.process.discard()
+                    self._handle(e.StreamClosed(end, text))
+                case _ if callable(mail):
+                    mail()
+                case _:
+                    self._handle(mail)
+        except Exception:
+            log.exception("session %s could not handle something", self.setup.id)
+
+    def _read(self, raw: Mapping[str, object]) -> None:
+        if raw.get("type") == "stream_event":
+            event = raw.get("event")
+            if isinstance(event, Mapping) and self._performer.screen.stream_block(raw, event):
+                return
+        for item in self._reader.read(raw):
+            self._read_item(item)
+        if raw.get("type") == "stream_event" and isinstance(event, Mapping):
+            self._performer.screen.stream_edge(raw, event)
+
+    def _read_item(self, item: f.Item) -> None:
+        match item:
+            case f.Asked(request_id, request):
+                received = self._performer.asked(request_id, request)
+                if received is not None:
+                    self._handle(received)
+            case (
+                f.Content()
+                | f.UsageRead()
+                | f.ModeReported()
+                | f.CommandsListed()
+                | f.Initialized()
+                | f.ConversationReset()
+                | f.Replied()
+            ):
+                self._performer.note(item)
+            case _:
+                self._handle(item)
+
+    def _handle(self, event: e.Event) -> None:
+        if self._trace is not None:
+            self._trace.event(self.setup.id, event)
+        self._perform(self.conversation.handle(event))
+        if self.conversation.active_turn != self._active:
+            self._active = self.conversation.active_turn
+            if self._active is not None:
+                self._stream.reset()
+
+    def _perform(self, outputs: Sequence[Output]) -> None:
+        for output in outputs:
+            if self._trace is not None:
+                self._trace.output(self.setup.id, output)
+            if isinstance(output, Ignored):
+                self._count(output)
+                continue
+            try:
+                self._performer.perform(output)
+            except Exception:
+                log.exception("session %s could not perform %s", self.setup.id, type(output).__name__)
+        if self._performer.closed:
+            self._mailbox.close()
+
+    def _count(self, ignored: Ignored) -> None:
+        """The one place for events out of order: counted, logged, and never the end of a session."""
+        name = f"{ignored.lifecycle} in {ignored.state}: {type(ignored.event).__name__}"
+        self._refused[name] = self._refused.get(name, 0) + 1
+        log.debug("session %s ignores %s (%d)", self.setup.id, name, self._refused[name])

@@ -1,0 +1,109 @@
+"""The process of the agent: stdio, signals, and the one task group that everything runs in."""
+
+import logging
+import os
+import signal
+import time
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.abc import TaskGroup
+
+from bridge.agent import Agent
+from bridge.capabilities import ClientCapabilities
+from bridge.logs import set_up_logs
+from bridge.peer import Peer
+from bridge.stdio import Writer, claim_stdout, read_lines
+from bridge.tracing import TRACE, TRACE_TEXT, Trace
+
+if TYPE_CHECKING:
+    from bridge.methods import Sessions
+
+log = logging.getLogger(__name__)
+
+FLUSH = 5.0
+"""Seconds that the last messages get to reach a client that reads slowly."""
+
+
+def serve(environ: Mapping[str, str], trace: str | None = None) -> int:
+    """Serve one client on stdin and stdout until it is gone; returns the exit status."""
+    stdout = claim_stdout()
+    set_up_logs(environ)
+    path = trace or environ.get(TRACE)
+    process = AgentProcess(stdout, _open_trace(path, environ) if path else None)
+    anyio.run(process.run)
+    return process.status
+
+
+class AgentProcess:
+    """Holds what lives as long as the process."""
+
+    tasks: TaskGroup
+
+    def __init__(self, stdout: int, trace: Trace | None) -> None:
+        self._stdout = stdout
+        self._trace = trace
+        self._done = anyio.Event()
+        self.status = 0
+
+    async def run(self) -> None:
+        """Serve until the agent is shut, then write what is queued."""
+        async with anyio.create_task_group() as self.tasks:
+            self._writer = Writer(self._stdout, lambda: peer.close("broken"))
+            peer = Peer(self._writer.send, self._make_agent)
+            self.tasks.start_soon(self._writer.run)
+            self.tasks.start_soon(self._watch_signals)
+            self.tasks.start_soon(self._read, peer)
+            await self._done.wait()
+            with anyio.CancelScope(shield=True):
+                await self._writer.finish(FLUSH)
+            self.tasks.cancel_scope.cancel()
+
+    def open_sessions(self, peer: Peer, client: ClientCapabilities) -> "Sessions":
+        """Import what sessions need; runs in a worker thread."""
+        from bridge.claude.lean import load_sdk
+        from bridge.live.session import Host
+        from bridge.methods import Sessions
+
+        load_sdk()
+        host = Host(
+            peer=peer,
+            tasks=self.tasks,
+            now=time.monotonic,
+            new_id=lambda: str(uuid.uuid4()),
+            gate=self._writer.gate,
+            trace=self._trace,
+            home=str(Path.home()),
+        )
+        return Sessions(host, client)
+
+    def shut(self, *, clean: bool) -> None:
+        """The agent is done."""
+        self.status = 0 if clean else 1
+        self._done.set()
+
+    def _make_agent(self, peer: Peer) -> Agent:
+        self._agent = Agent(peer, self)
+        return self._agent
+
+    async def _read(self, peer: Peer) -> None:
+        await read_lines(0, peer.receive)
+        peer.close("eof")
+
+    async def _watch_signals(self) -> None:
+        names = [name for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
+        with anyio.open_signal_receiver(*(getattr(signal, name) for name in names)) as signals:
+            async for received in signals:
+                log.info("ends on %s", received.name)
+                self._agent.stop()
+
+
+def _open_trace(path: str, environ: Mapping[str, str]) -> Trace | None:
+    try:
+        return Trace(os.path.expanduser(path), with_text=environ.get(TRACE_TEXT) == "1", now=time.monotonic)
+    except OSError as error:
+        log.error("no trace: %s can't be written: %s", path, error.strerror)
+        return None
