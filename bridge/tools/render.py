@@ -180,7 +180,17 @@ def outcome(drawn: Drawn, end: Outcome) -> Updates:
     final = update(call, fields, meta)
     if command is None or command.text is None:
         return [final]
-    return [update(call, {}, {**terminal_output(call, command.text, client), **told}), final]
+    output = {**_parent_meta(drawn.use), **terminal_output(call, command.text, client), **told}
+    return [update(call, {}, output), final]
+
+
+def _parent_meta(use: ToolUse) -> Update:
+    return {"claudeCode": {"parentToolUseId": use.parent}} if use.parent else {}
+
+
+def late_exit(use: ToolUse) -> Update:
+    """The end of a terminal whose command went on in the background; its code is not known."""
+    return update(use.call, {}, {**_parent_meta(use), **terminal_exit(use.call, None)})
 
 
 def _result_meta(use: ToolUse, result: ToolReturned) -> Update:

@@ -86,7 +86,7 @@ class ToolReports:
         self._reporters = _Reporters(client, cwd, home, final_diff)
         self._calls: dict[str, _Call] = {}
         self._replayed: dict[str, ToolUse] = {}
-        self._in_background: set[str] = set()
+        self._in_background: dict[str, ToolUse] = {}
         """Commands whose terminal ends with their task."""
         self._inputs = PartialInputs()
         self._held = FieldTracker()
@@ -144,7 +144,9 @@ class ToolReports:
 
         A plan tool is shown too. For a call that is shown already the request carries the preview.
         """
-        call = self._completed(use)
+        call = self._open(use.call)
+        if call is None or not call.complete:  # the input of an ask may lack what the message had (§7.5)
+            call = self._completed(use)
         call.keep_text = _is_notice(preview)
         sent = [] if call.shown else self._show(call, preview)
         if preview:
@@ -209,10 +211,8 @@ class ToolReports:
 
     def background_ended(self, call: str) -> Updates:
         """The task of a backgrounded command ended, and with it the terminal it was shown in."""
-        if call not in self._in_background:
-            return []
-        self._in_background.remove(call)
-        return [render.update(call, {}, render.terminal_exit(call, None))]
+        use = self._in_background.pop(call, None)
+        return [render.late_exit(use)] if use else []
 
     def denied(self, denial: ToolDenied) -> Updates:
         """A rule or a mode refused the call; its error result follows."""
@@ -321,7 +321,7 @@ class ToolReports:
         goes_on = _goes_on(drawn, result, known=backgrounded)
         later = goes_on and drawn.terminal and not self._client.air
         if later:
-            self._in_background.add(call.use.call)
+            self._in_background[call.use.call] = call.use
         end = Outcome(
             result, self._reporters.result(call.use, result), status, backgrounded=goes_on, ends_later=later
         )
