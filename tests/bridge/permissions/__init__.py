@@ -1,0 +1,1 @@
+"""Tests of what a permission request shows and what each answer does."""
