@@ -1,9 +1,12 @@
-"""The open permission requests of a session: each is settled exactly once on both sides (M9)."""
+"""The open requests of a session, permissions and questions: each is settled once on both sides (M9, M10)."""
 
-from machines.events import AskAnswered, AskPrepared, AskReceived, AskWithdrawn
+from typing import Any
+
+from machines.elicitation import Elicitation
+from machines.events import AskAnswered, AskPrepared, AskReceived, AskWithdrawn, FormAnswered, FormReceived
 from machines.feed import Feed
 from machines.outputs import Ignored
-from machines.permission import CancelAsk, Input, LoseAsk, Permission, Refuse
+from machines.permission import CancelAsk, LoseAsk, Permission, Refuse
 
 STOPPED = "The user cancelled this prompt."
 
@@ -13,7 +16,7 @@ class Asks:
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._asks: dict[str, Permission] = {}
+        self._asks: dict[str, Permission | Elicitation] = {}
 
     @property
     def any_open(self) -> bool:
@@ -26,11 +29,17 @@ class Asks:
         self._asks[event.ask] = ask
         self._to(event.ask, event if admitted else Refuse(STOPPED))
 
+    def receive_form(self, event: FormReceived, *, admitted: bool) -> None:
+        """Claude Code has a question; work that was stopped may not ask."""
+        ask = Elicitation(event, *self._feed.listeners(f"Elicitation:{event.ask}"))
+        self._asks[event.ask] = ask
+        self._to(event.ask, event if admitted else Refuse(STOPPED))
+
     def prepared(self, event: AskPrepared) -> None:
         """What it shows is known."""
         self._to(event.ask, event)
 
-    def answer(self, event: AskAnswered) -> None:
+    def answer(self, event: AskAnswered | FormAnswered) -> None:
         """The client answered."""
         self._to(event.ask, event)
 
@@ -48,8 +57,8 @@ class Asks:
         for ask in tuple(self._asks):
             self._to(ask, LoseAsk())
 
-    def _to(self, ask: str, event: Input) -> None:
-        machine = self._asks.get(ask)
+    def _to(self, ask: str, event: object) -> None:
+        machine: Any = self._asks.get(ask)
         if machine is None:
             self._feed.put(Ignored("Permission", "unknown", event))
             return

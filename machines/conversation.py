@@ -46,6 +46,11 @@ class Conversation:
         return self._work.cancel.admits_text
 
     @property
+    def admits_new(self) -> bool:
+        """No cancel is in effect or draining: whatever comes may be shown (M6)."""
+        return self._work.cancel.admits_new
+
+    @property
     def cancelled(self) -> bool:
         """A cancel is in effect: what ends now ends as cancelled."""
         return self._work.cancel.in_effect
@@ -105,7 +110,7 @@ class Conversation:
         if self._session.phase == "ready":
             self._apply_next()
 
-    def _answer_ask(self, event: e.AskAnswered) -> None:
+    def _answer_ask(self, event: e.AskAnswered | e.FormAnswered) -> None:
         self._asks.answer(event)
         self._work.sync_requests()
 
@@ -193,6 +198,11 @@ class Conversation:
         admitted = self._work.cancel.admits_new and not self._calls.was_dropped(event.use.call)
         self._asks.receive(event, admitted=admitted)
 
+    def _form(self, event: e.FormReceived) -> None:
+        dropped = event.use is not None and self._calls.was_dropped(event.use.call)
+        self._asks.receive_form(event, admitted=self._work.cancel.admits_new and not dropped)
+        self._work.sync_requests()
+
     def _ask_prepared(self, event: e.AskPrepared) -> None:
         self._asks.prepared(event)
 
@@ -251,6 +261,7 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.ToolDenied: lambda c, event: c._calls.deny(event),
     e.AskReceived: Conversation._ask,
     e.AskWithdrawn: Conversation._ask_withdrawn,
+    e.FormReceived: Conversation._form,
 }
 """Events that count only while the process that they come from serves the session (INV-Q2)."""
 
@@ -262,6 +273,7 @@ _OTHERS: dict[type, _Handler] = {
     e.ChangeFinished: Conversation._finish_change,
     e.CloseRequested: Conversation._close,
     e.AskAnswered: Conversation._answer_ask,
+    e.FormAnswered: Conversation._answer_ask,
     e.AskPrepared: Conversation._ask_prepared,
     e.QueryInitialized: Conversation._query_event,
     e.QueryStartFailed: Conversation._query_event,

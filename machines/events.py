@@ -294,6 +294,24 @@ class AskWithdrawn:
     ask: str
 
 
+@dataclass(frozen=True, slots=True)
+class FormReceived:
+    """A question of the model (`use` is its tool call), or a form or link of an MCP server."""
+
+    ask: str
+    use: ToolUse | None = None
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormAnswered:
+    """The client's answer to a form; `action` is `accept`, `decline`, or whatever it sent."""
+
+    ask: str
+    action: str | None
+    answer: object = None
+
+
 # ── time ──────────────────────────────────────────────────────────────────────
 
 
@@ -339,5 +357,7 @@ Event = (
     | AskReceived
     | AskPrepared
     | AskWithdrawn
+    | FormReceived
+    | FormAnswered
     | TimerFired
 )

@@ -273,6 +273,21 @@ class AbortAsk:
 
 
 @dataclass(frozen=True, slots=True)
+class AskForm:
+    """Send the `elicitation/create` request of a question."""
+
+    ask: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyForm:
+    """Reply with what the client answered to a form."""
+
+    ask: str
+    answer: object
+
+
+@dataclass(frozen=True, slots=True)
 class ApplyChange:
     """Carry out a change of mode or configuration; its end is `ChangeFinished`."""
 
@@ -342,6 +357,8 @@ Output = (
     | ReplyAsk
     | DenyAsk
     | AbortAsk
+    | AskForm
+    | ReplyForm
     | ApplyChange
     | FailChange
     | StartTimer
