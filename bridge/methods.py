@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 
 from bridge.capabilities import ClientCapabilities
-from bridge.live.prompts import unsupported_block
 from bridge.live.session import Host, LiveSession
 from bridge.live.setup import Setup
+from bridge.messages.prompts import unsupported_block
 from bridge.peer import Inbound
 from bridge.permissions.modes import bypass_allowed, catalog, mode_error, start_mode
 from wire import rpc

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
-from bridge.live import frames as f
-from bridge.live.asking import Asking, read_answer
+from bridge.live.asking import Asking, read_answer, read_form_answer
 from bridge.live.client import SessionClient
 from bridge.live.failures import open_error, prompt_error
 from bridge.live.modes import Modes
 from bridge.live.process import Post, Reply, SessionProcess
-from bridge.live.prompts import claude_content
 from bridge.live.screen import Screen
 from bridge.live.setup import Setup, launch
-from bridge.live.stream import MessageStream
-from bridge.live.usage import prompt_usage
+from bridge.messages import frames as f
+from bridge.messages.prompts import claude_content
+from bridge.messages.stream import MessageStream
+from bridge.messages.usage import prompt_usage
 from bridge.peer import Inbound
-from bridge.permissions import outcome
-from bridge.permissions.options import Situation, used_percent
+from bridge.permissions import outcome, questions
+from bridge.permissions.options import QUESTION, Situation, used_percent
 from machines import events as e
 from machines import outputs as o
 from machines.conversation import Conversation
@@ -67,17 +67,31 @@ class Performer:
     def asked(self, request_id: str, request: Mapping[str, object]) -> e.Event | None:
         """A control request: an ask becomes an event, everything else is answered here."""
         match request.get("subtype"):
+            case "can_use_tool" if request.get("tool_name") == QUESTION:
+                return self._asked_question(request_id, request)
             case "can_use_tool":
                 return self._asking.receive(request_id, request, self._situation())
             case "hook_callback":
                 self._answer_hook(request_id, request)
             case "elicitation":
+                form = self._asking.receive_form(request_id, request, self._setup.id, self._host.new_id())
+                if form is not None:
+                    return form
                 self.process.reply(request_id, {"action": "cancel"})
             case "request_user_dialog":
                 pass  # no kind of dialog was declared, and Claude Code expects no answer then
             case _:
                 self.process.refuse(request_id, "Unsupported control request")
         return None
+
+    def _asked_question(self, request_id: str, request: Mapping[str, object]) -> e.Event | None:
+        if not self._setup.client.elicitation_form:
+            self._reply(request_id, questions.not_presented())
+            return None
+        asked = self._asking.receive_question(request_id, request, self._setup.id)
+        if asked is None:
+            self._reply(request_id, questions.no_valid_question())
+        return asked
 
     def note(self, fact: f.Fact) -> None:
         """Something that no lifecycle waits for."""
@@ -90,6 +104,10 @@ class Performer:
                 self.screen.list_commands(commands)
             case f.Initialized():
                 self.screen.note_init(fact)
+                listed = fact.raw.get("capabilities")
+                self._asking.marks_unanswered = isinstance(listed, list) and (
+                    questions.UNANSWERED_CAPABILITY in listed
+                )
             case f.ModeReported(mode):
                 self.modes.reported(mode)
             case f.ConversationReset(new_id):
@@ -217,15 +235,24 @@ class Performer:
                         self._client.update(update)
                 case outcome.AutoUnavailable() | outcome.PlanStopped():
                     pass
-        match settled.reply:
+        self._reply(output.ask, settled.reply)
+
+    def _reply(self, ask: str, reply: outcome.Reply | outcome.Failure) -> None:
+        match reply:
             case outcome.Reply(payload):
-                self.process.reply(output.ask, payload)
+                self.process.reply(ask, payload)
             case outcome.Failure(message):
-                self.process.refuse(output.ask, message)
+                self.process.refuse(ask, message)
+
+    def _ask_form(self, output: o.AskForm) -> None:
+        ask = output.ask
+        self._asking.send_form(ask, self._client, lambda answer: self._post(read_form_answer(ask, answer)))
+
+    def _reply_form(self, output: o.ReplyForm) -> None:
+        self._reply(output.ask, self._asking.settle_form(output.ask, output.answer))
 
     def _deny_ask(self, output: o.DenyAsk) -> None:
-        self._asking.forget(output.ask)
-        self.process.reply(output.ask, {"behavior": "deny", "message": output.text})
+        self.process.reply(output.ask, self._asking.deny(output.ask, output.text))
 
     def _abort_ask(self, output: o.AbortAsk) -> None:
         self._asking.forget(output.ask)
@@ -293,6 +320,8 @@ _PERFORM: Mapping[type, _Perform] = {
     o.ReplyAsk: Performer._reply_ask,
     o.DenyAsk: Performer._deny_ask,
     o.AbortAsk: Performer._abort_ask,
+    o.AskForm: Performer._ask_form,
+    o.ReplyForm: Performer._reply_form,
     o.ApplyChange: Performer._apply_change,
     o.FailChange: Performer._fail_change,
     o.StartTimer: lambda p, x: p.process.start_timer(x.timer),

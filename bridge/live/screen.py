@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from bridge.diffs.final import Change, final_change
-from bridge.live import frames as f
 from bridge.live.client import SessionClient
-from bridge.live.commands import commands_update
 from bridge.live.setup import Setup
-from bridge.live.stream import MessageStream
-from bridge.live.usage import ContextUsage
+from bridge.messages import frames as f
+from bridge.messages.commands import commands_update
+from bridge.messages.stream import MessageStream
+from bridge.messages.usage import ContextUsage
 from bridge.tools.report import ToolReports
 from machines import events as e
 from machines import outputs as o

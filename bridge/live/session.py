@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from anyio.abc import TaskGroup
 
 from bridge.claude.frames import Closed, Frame
-from bridge.live import frames as f
 from bridge.live.mailbox import Mailbox
 from bridge.live.perform import Performer
 from bridge.live.process import Mail, SessionProcess
 from bridge.live.setup import Setup
-from bridge.live.stream import MessageStream
+from bridge.messages import frames as f
+from bridge.messages.stream import MessageStream
 from bridge.peer import Inbound, Peer
 from bridge.tracing import Trace
 from machines import events as e

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from bridge.live.stream import MessageStream
+from bridge.messages.stream import MessageStream
 from machines import events as e
 
 Raw = Mapping[str, object]

@@ -1,0 +1,1 @@
+"""Messages of Claude Code and of the client, each turned into the other's form."""
