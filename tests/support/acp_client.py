@@ -27,8 +27,10 @@ from tests.support.sandbox import Sandbox
 class AcpClient(Connection):
     """A client that allows what it is asked, unless a test says otherwise; made by `run_agent`."""
 
-    def __init__(self, process: asyncio.subprocess.Process, mark: Mark, sandbox: Sandbox) -> None:
-        super().__init__(process, mark, sandbox)
+    def __init__(
+        self, process: asyncio.subprocess.Process, mark: Mark, sandbox: Sandbox, *, check: bool = True
+    ) -> None:
+        super().__init__(process, mark, sandbox, check=check)
         self.on_permission(ALLOW)
         self.handlers["elicitation/create"] = lambda _: {"action": "decline"}
 
@@ -146,9 +148,16 @@ class AcpClient(Connection):
 
 @asynccontextmanager
 async def run_agent(
-    command: Sequence[str], sandbox: Sandbox, env: Mapping[str, str | None] | None = None
+    command: Sequence[str],
+    sandbox: Sandbox,
+    env: Mapping[str, str | None] | None = None,
+    *,
+    check: bool = True,
 ) -> AsyncIterator[AcpClient]:
-    """Start an agent in a sandbox; at the end close it, with all that `AcpClient.close` demands."""
+    """Start an agent in a sandbox; at the end close it, with all that `AcpClient.close` demands.
+
+    `check` off spares a foreign agent the oracle of our own messages.
+    """
     sandbox.create()
     mark = Mark()
     process = await asyncio.create_subprocess_exec(
@@ -160,7 +169,7 @@ async def run_agent(
         env=sandbox.environment(env) | mark.environment,
         start_new_session=True,
     )
-    client = AcpClient(process, mark, sandbox)
+    client = AcpClient(process, mark, sandbox, check=check)
     try:
         yield client
         if process.returncode is None:

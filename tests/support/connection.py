@@ -11,9 +11,9 @@ import importlib.util
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 from tests.support.processes import Mark
 from tests.support.rpc import AgentGoneError, Call, Handler, Json, Message, RequestId
@@ -29,7 +29,9 @@ class Connection:
     handlers: dict[str, Handler]
     """How requests of the agent are answered, by method; others get an error."""
 
-    def __init__(self, process: asyncio.subprocess.Process, mark: Mark, sandbox: Sandbox) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, mark: Mark, sandbox: Sandbox, *, check: bool = True
+    ) -> None:
         self.sandbox = sandbox
         self.process = process
         self.mark = mark
@@ -49,7 +51,7 @@ class Connection:
         self._stderr = bytearray()
         self._news = asyncio.Event()
         self._closed = False
-        self._check = _oracle()
+        self._check = _oracle() if check else None
         self._readers = [asyncio.create_task(self._read()), asyncio.create_task(self._read_stderr())]
 
     # ── sending ───────────────────────────────────────────────────────────────
@@ -65,15 +67,19 @@ class Connection:
         assert self.process.stdin is not None
         self.process.stdin.write(data)
 
+    def expect(self, id: RequestId, method: str) -> Call:
+        """Be ready for the answer to a request that is sent by other means."""
+        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._calls.setdefault(id, []).append(answer)
+        self._sent_methods[id] = method
+        return Call(id, answer)
+
     def call(self, method: str, params: Json | None = None, *, id: RequestId = None) -> Call:
         """Send a request; an id of its own unless one is given."""
-        key = next(self._ids) if id is None else id
-        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self._calls.setdefault(key, []).append(answer)
-        self._sent_methods[key] = method
+        call = self.expect(next(self._ids) if id is None else id, method)
         self._note_sessions(params)
-        self.send({"jsonrpc": "2.0", "id": key, "method": method, "params": params or {}})
-        return Call(key, answer)
+        self.send({"jsonrpc": "2.0", "id": call.id, "method": method, "params": params or {}})
+        return call
 
     def notify(self, method: str, params: Json | None = None) -> None:
         """Send a notification."""
@@ -170,12 +176,12 @@ class Connection:
             self._response(message)
         elif "id" in body:
             self._question(body)
-            self._inspect(body, None)
+            self._inspect(body)
         elif body["method"] == "$/cancel_request":
             self.withdrawn.append(body["params"]["requestId"])
             self.questions.pop(body["params"]["requestId"], None)
         else:
-            self._inspect(body, None)
+            self._inspect(body)
 
     def _response(self, message: Message) -> None:
         body = message.body
@@ -183,7 +189,7 @@ class Connection:
         if waiting:
             self._note_sessions(body.get("result"))
             waiting.pop(0).set_result(message)
-            self._inspect(body, self._sent_methods.get(body.get("id")))
+            self._inspect(body)
         elif not ("error" in body and body.get("id") is None):
             self.violations.append(f"an answer that nobody waits for: {str(body)[:200]}")
 
@@ -197,8 +203,8 @@ class Connection:
         if result is not None:
             self.answer(body["id"], result)
 
-    def _inspect(self, body: Json, method: str | None) -> None:
-        """Check one message of the agent: `method` is the request that a response answers."""
+    def _inspect(self, body: Json) -> None:
+        """Check one message of the agent."""
         params = body.get("params")
         if isinstance(params, dict):
             update = params.get("update")
@@ -208,7 +214,7 @@ class Connection:
             if session is not None and session not in self._sessions:
                 self.violations.append(f"a message about the unknown session {session}: {str(body)[:200]}")
         if self._check is not None:
-            self._check(body, method)
+            self._check(body, self._sent_methods)
 
     def _note_sessions(self, params: Json | None) -> None:
         if isinstance(params, dict) and isinstance(params.get("sessionId"), str):
@@ -232,9 +238,10 @@ def _exit_limit() -> float:
     return EXIT_SECONDS * (3 if loaded else 1)
 
 
-def _oracle() -> Callable[[Json, str | None], None] | None:
+def _oracle() -> Callable[[Json, Mapping[RequestId, str]], None] | None:
     """The check of every message that the agent sends, where there is one."""
     if importlib.util.find_spec("tests.support.oracle") is None:
         return None
-    check: Callable[[Json, str | None], None] = importlib.import_module("tests.support.oracle").check_outgoing
+    module: Any = importlib.import_module("tests.support.oracle")
+    check: Callable[[Json, Mapping[RequestId, str]], None] = module.check_outgoing
     return check

@@ -40,7 +40,7 @@ class Mark:
     async def wait_gone(self, seconds: float) -> dict[int, str]:
         """Wait until none lives, at most for a time; those that still live."""
         deadline = time.monotonic() + seconds
-        while (left := self.living()) and time.monotonic() < deadline:
+        while (left := self.living()) and time.monotonic() < deadline:  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.05)
         return left
 

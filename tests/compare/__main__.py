@@ -1,0 +1,104 @@
+"""Plays the same scenarios on a reference agent and on ours and prints what differs.
+
+    python -m tests.compare --reference "node …/claude-agent-acp"
+    python -m tests.compare --reference … --clients air --only permission
+    python -m tests.compare --golden ours.json            # ours alone, written to a file
+    python -m tests.compare --against ours.json           # ours against such a file
+
+A person reads it, so its exit status is always 0.
+"""
+
+import argparse
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+from tests.compare.normalise import Entry
+from tests.compare.report import differences
+from tests.compare.run import record
+from tests.compare.scenarios import SCENARIOS, Scenario
+
+CLIENTS = ("plain", "zed", "air", "airmin")
+
+Golden = dict[str, list[Entry]]
+"""Entries by `scenario · client`."""
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    options = _options()
+    wanted = [scenario for name, scenario in SCENARIOS.items() if _matches(name, options.only)]
+    if options.list:
+        print("\n".join(scenario.name for scenario in wanted))
+        return 0
+    asyncio.run(_compare(options, wanted))
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.compare", description="Compare two ACP agents.")
+    parser.add_argument("--reference", metavar="COMMAND", help="the agent to compare with")
+    parser.add_argument("--against", metavar="FILE", type=Path, help="a golden file instead of a reference")
+    parser.add_argument("--golden", metavar="FILE", type=Path, help="write what --agent sends")
+    parser.add_argument("--agent", metavar="COMMAND", default=f"{sys.executable} -m claude_acp", help="ours")
+    parser.add_argument("--clients", default=",".join(CLIENTS), help="kinds of clients, default %(default)s")
+    parser.add_argument("--only", metavar="TEXT", action="append", help="scenarios whose name contains it")
+    parser.add_argument("--list", action="store_true", help="names of the scenarios")
+    return parser.parse_args()
+
+
+def _matches(name: str, only: Sequence[str] | None) -> bool:
+    return only is None or any(part in name for part in only)
+
+
+async def _compare(options: argparse.Namespace, wanted: Sequence[Scenario]) -> None:
+    golden: Golden = {}
+    known = _read(options.against) if options.against else {}
+    different = total = 0
+    for client in options.clients.split(","):
+        reference = known
+        if options.reference:
+            reference = await _run(options.reference, client, wanted)
+        async with aclosing(record(shlex.split(options.agent), client, wanted)) as ours:
+            async for name, told in ours:
+                key = f"{name} · {client}"
+                golden[key] = told
+                if options.reference or options.against:
+                    total += 1
+                    different += _print(key, reference.get(key, []), told)
+    if options.golden:
+        _write(options.golden, golden)
+        print(f"{len(golden)} scenarios written to {options.golden}")
+    if total:
+        print(f"\n{total - different} of {total} scenarios are the same")
+
+
+async def _run(command: str, client: str, wanted: Sequence[Scenario]) -> Golden:
+    async with aclosing(record(shlex.split(command), client, wanted)) as told:
+        return {f"{name} · {client}": entries async for name, entries in told}
+
+
+def _print(key: str, reference: list[Entry], ours: list[Entry]) -> bool:
+    """Tell one scenario; whether it differs."""
+    lines = differences(reference, ours)
+    mark = "✗" if lines else "✓"
+    print(f"{mark} {key}  ({len(reference)} and {len(ours)} messages)", *lines, sep="\n", flush=True)
+    return bool(lines)
+
+
+def _write(path: Path, golden: Golden) -> None:
+    data = {key: [[entry.title, dict(entry.fields)] for entry in told] for key, told in golden.items()}
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+
+
+def _read(path: Path) -> Golden:
+    data = json.loads(path.read_text())
+    return {key: [Entry(title, fields) for title, fields in told] for key, told in data.items()}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
