@@ -23,6 +23,8 @@ from machines.outputs import (
     TellRestarted,
 )
 
+CLOSED_EARLY = "The session was closed before Claude Code had started."
+
 
 @dataclass(frozen=True, slots=True)
 class Open:
@@ -86,10 +88,16 @@ class Session(Lifecycle[Input, Signal]):
 
     open = stay(creating, "start_query")
     query_ready = creating.to(ready, on="answer_open") | reviving.to(ready, on=["tell_restarted", "release"])
-    query_failed = creating.to(closed, on="refuse_open") | reviving.to(lost, on="fail_waiting")
+    query_failed = creating.to(closed, on=["refuse_open", "fail_waiting"]) | reviving.to(
+        lost, on="fail_waiting"
+    )
     query_lost = ready.to(lost)
     work_waits = lost.to(reviving, on="restart_query") | stay(ready) | stay(reviving)
-    close = closing.from_(creating, ready, lost, reviving, on="finish") | stay(closing)
+    close = (
+        creating.to(closing, on=["refuse_closed", "finish"])
+        | closing.from_(ready, lost, reviving, on="finish")
+        | stay(closing)
+    )
     query_stopped = closing.to(closed, on="answer_close")
     give_up = closing.to(closed, on="answer_close")
 
@@ -120,6 +128,10 @@ class Session(Lifecycle[Input, Signal]):
         """The request that opened the session fails."""
         self.put(RefuseOpen(cause.cause.kind, cause.cause.text))
 
+    def refuse_closed(self) -> None:
+        """The request that opened the session fails, since another one closes it."""
+        self.put(RefuseOpen(StartFailure.FAILED, CLOSED_EARLY))
+
     def tell_restarted(self) -> None:
         """The client hears of the new process before anything it does."""
         self.put(TellRestarted())
@@ -134,6 +146,8 @@ class Session(Lifecycle[Input, Signal]):
             self.put(FailWaiting(Failure(FailureKind.AUTH_REQUIRED, cause.cause.text)))
             return
         text = f"Claude Code could not be restarted: {cause.cause.text}. Start a new session."
+        if self.phase == "creating":
+            text = f"Claude Code could not be started: {cause.cause.text}."
         self.put(FailWaiting(Failure(FailureKind.RESTART_FAILED, text)))
 
     def finish(self) -> None:

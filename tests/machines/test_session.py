@@ -1,0 +1,194 @@
+"""One ACP session across the Claude Code processes that serve it (M2)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, rule
+
+from machines.events import CloseRequested, QueryStartFailed, QueryStopped, StartFailure, Timer, TimerFired
+from machines.outputs import (
+    AnswerClose,
+    AnswerOpen,
+    Failure,
+    FailureKind,
+    RefuseOpen,
+    StartQuery,
+    TellRestarted,
+)
+from machines.session import (
+    CLOSED_EARLY,
+    FailWaiting,
+    Finish,
+    Open,
+    QueryFailed,
+    QueryLost,
+    QueryReady,
+    Release,
+    Session,
+    WorkWaits,
+)
+from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+
+BROKEN = QueryFailed(QueryStartFailed(StartFailure.FAILED, "exit code 1"))
+UNKNOWN = QueryFailed(QueryStartFailed(StartFailure.UNKNOWN_SESSION, "No conversation found"))
+SIGNED_OUT = QueryFailed(QueryStartFailed(StartFailure.AUTH_REQUIRED, "Please run /login"))
+GIVE_UP = TimerFired(Timer.TEARDOWN)
+
+SAMPLES = (
+    Open(),
+    Open(resume=True),
+    QueryReady(),
+    BROKEN,
+    UNKNOWN,
+    SIGNED_OUT,
+    QueryLost(),
+    WorkWaits(),
+    CloseRequested(),
+    QueryStopped(),
+    GIVE_UP,
+)
+
+NOT_STARTED = Failure(FailureKind.RESTART_FAILED, "Claude Code could not be started: exit code 1.")
+NOT_RESTARTED = Failure(
+    FailureKind.RESTART_FAILED, "Claude Code could not be restarted: exit code 1. Start a new session."
+)
+AUTH = Failure(FailureKind.AUTH_REQUIRED, "Please run /login")
+
+ROWS = (
+    Row("M2 session/new", "creating", Open(), "creating", (StartQuery(resume=False),)),
+    Row("M2 session/load", "creating", Open(resume=True), "creating", (StartQuery(resume=True),)),
+    Row("M2 creating, initialized", "creating", QueryReady(), "ready", (AnswerOpen(),)),
+    Row(
+        "M2 creating, start failed",
+        "creating",
+        BROKEN,
+        "closed",
+        (RefuseOpen(StartFailure.FAILED, "exit code 1"), FailWaiting(NOT_STARTED)),
+    ),
+    Row(
+        "M2 creating, sign-in",
+        "creating",
+        SIGNED_OUT,
+        "closed",
+        (RefuseOpen(StartFailure.AUTH_REQUIRED, "Please run /login"), FailWaiting(AUTH)),
+    ),
+    Row(
+        "M2 creating, close",
+        "creating",
+        CloseRequested(),
+        "closing",
+        (RefuseOpen(StartFailure.FAILED, CLOSED_EARLY), Finish()),
+    ),
+    Row("M2 ready, work", "ready", WorkWaits(), "ready"),
+    Row("M2 ready, stream end", "ready", QueryLost(), "lost"),
+    Row("M2 lost, prompt", "lost", WorkWaits(), "reviving", (StartQuery(resume=True),)),
+    Row("M2 reviving, prompt", "reviving", WorkWaits(), "reviving"),
+    Row("M2 reviving, initialized", "reviving", QueryReady(), "ready", (TellRestarted(), Release())),
+    Row(
+        "M2 reviving, start failed",
+        "reviving",
+        BROKEN,
+        "lost",
+        (FailWaiting(NOT_RESTARTED),),
+        (pytest.mark.contract("CY-025"),),
+    ),
+    Row("M2 reviving, sign-in", "reviving", SIGNED_OUT, "lost", (FailWaiting(AUTH),)),
+    Row("M2.2 close", "ready", CloseRequested(), "closing", (Finish(),)),
+    Row("M2.2 close in lost", "lost", CloseRequested(), "closing", (Finish(),)),
+    Row("M2.2 close in reviving", "reviving", CloseRequested(), "closing", (Finish(),)),
+    Row("M2.2 close again", "closing", CloseRequested(), "closing"),
+    Row("M2.2 process gone", "closing", QueryStopped(), "closed", (AnswerClose(),)),
+    Row("M2.2 after 5 s", "closing", GIVE_UP, "closed", (AnswerClose(),)),
+)
+
+REFUSED: Refused = {
+    *(
+        (state, kind)
+        for state in ("creating", "ready", "lost", "reviving")
+        for kind in (QueryStopped, TimerFired)
+    ),
+    *((state, Open) for state in ("ready", "lost", "reviving", "closing")),
+    *((state, QueryReady) for state in ("ready", "lost", "closing")),
+    *((state, QueryFailed) for state in ("ready", "lost", "closing")),
+    *((state, QueryLost) for state in ("creating", "lost", "reviving", "closing")),
+    *((state, WorkWaits) for state in ("creating", "closing")),
+}
+
+
+def at(state: str) -> Session:
+    return Session(start=state)
+
+
+@every(ROWS)
+def test_table(row: Row) -> None:
+    assert step(at, row) == (row.then, row.outputs)
+
+
+def test_every_transition_has_a_row() -> None:
+    assert missing(Session, ROWS) == set()
+
+
+def test_totality() -> None:
+    assert refusals(Session, at, SAMPLES) == REFUSED
+
+
+class AnyOrder(Walk):
+    refused = REFUSED
+
+    def create(self) -> Session:
+        return Session()
+
+    @rule(event=st.sampled_from(SAMPLES))
+    def feed(self, event: object) -> None:
+        self.handle(event)
+
+    def predict(self, state: str, event: Any) -> tuple[str, tuple[object, ...]]:
+        match event:
+            case Open(resume):
+                return "creating", (StartQuery(resume),)
+            case QueryReady():
+                return "ready", (AnswerOpen(),) if state == "creating" else (TellRestarted(), Release())
+            case QueryFailed(cause):
+                return self.fail(state, cause)
+            case QueryLost():
+                return "lost", ()
+            case WorkWaits():
+                return ("reviving", (StartQuery(resume=True),)) if state == "lost" else (state, ())
+            case CloseRequested() if state == "creating":
+                return "closing", (RefuseOpen(StartFailure.FAILED, CLOSED_EARLY), Finish())
+            case CloseRequested():
+                return "closing", () if state == "closing" else (Finish(),)
+        return "closed", (AnswerClose(),)
+
+    def fail(self, state: str, cause: QueryStartFailed) -> tuple[str, tuple[object, ...]]:
+        text = "started: {}." if state == "creating" else "restarted: {}. Start a new session."
+        failure = (
+            AUTH
+            if cause.kind is StartFailure.AUTH_REQUIRED
+            else Failure(FailureKind.RESTART_FAILED, f"Claude Code could not be {text.format(cause.text)}")
+        )
+        if state == "creating":
+            return "closed", (RefuseOpen(cause.kind, cause.text), FailWaiting(failure))
+        return "lost", (FailWaiting(failure),)
+
+    @invariant()
+    def a_start_is_told_once_and_only_work_causes_another(self) -> None:  # INV-S6
+        kinds = [type(each) for each in self.outputs]
+        assert kinds.count(TellRestarted) == kinds.count(Release)
+        assert kinds.count(TellRestarted) <= max(0, kinds.count(StartQuery))
+
+    @invariant()
+    def the_open_request_is_answered_once(self) -> None:  # INV-N1
+        kinds = [type(each) for each in self.outputs]
+        answers = kinds.count(AnswerOpen) + kinds.count(RefuseOpen)
+        assert answers == (self.machine.phase != "creating")
+
+    @invariant()
+    def the_answer_of_the_close_is_the_last_word(self) -> None:  # INV-S3
+        assert self.outputs.count(AnswerClose()) <= 1
+        assert AnswerClose() not in self.outputs[:-1]
+        assert self.outputs.count(Finish()) <= 1
+
+
+TestAnyOrder = AnyOrder.TestCase
