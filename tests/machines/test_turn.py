@@ -1,0 +1,164 @@
+"""One accepted prompt until its single answer (M4)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, rule
+
+from machines.outputs import AnswerPrompt, Failure, FailureKind, Outcome, SendPrompt
+from machines.turn import (
+    Activate,
+    Conclude,
+    Dispatch,
+    Fail,
+    Hold,
+    Reported,
+    Send,
+    Steer,
+    Turn,
+    Unsteer,
+    Withdraw,
+)
+from machines.usage import Tokens, Usage
+from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+
+USAGE = Usage(Tokens(10, 20))
+END = Conclude(Outcome(), USAGE)
+CANCELLED = Conclude(Outcome("cancelled"))
+HELD = Hold(Outcome("max_tokens"), USAGE)
+GONE = Failure(FailureKind.TRANSPORT_LOST, "It is gone.")
+
+SAMPLES = (
+    Send(),
+    Dispatch(),
+    Activate(),
+    Steer(),
+    Unsteer(),
+    HELD,
+    END,
+    CANCELLED,
+    Reported(),
+    Withdraw(),
+    Fail(GONE),
+)
+
+ACTIVE = ("working", "steered", "held")
+FAILED = (AnswerPrompt("A", Outcome(failure=GONE)),)
+NOT_RUN = (AnswerPrompt("A", Outcome("cancelled")),)
+
+ROWS = (
+    Row("M4.1 preconditions met", "received", Send(), "queued", (SendPrompt("A"),)),
+    Row("M4.1 cancel before it was sent", "received", Withdraw(), "settled", NOT_RUN),
+    Row("M2 reviving, start failed", "received", Fail(GONE), "settled", FAILED),
+    Row("M4.1 taken up, nothing active", "queued", Activate(), "working"),
+    Row("M4.1 taken up beside another", "queued", Dispatch(), "dispatched"),
+    Row("M4.1 result of a queued one", "queued", END, "settling"),
+    Row("M4.1 cancel of a queued one", "queued", Withdraw(), "settled", NOT_RUN),
+    Row("M4.1 un-owed idle after its end", "queued", Fail(GONE), "settled", FAILED),
+    Row("M4.1 taken up twice", "dispatched", Dispatch(), "dispatched"),
+    Row("M4.1 the other ended", "dispatched", Activate(), "working"),
+    Row("M4.3 result of the batch", "dispatched", END, "settling"),
+    Row("M4.1 cancel of a dispatched one", "dispatched", Withdraw(), "settled", NOT_RUN),
+    Row("M3 finish (8)", "dispatched", Fail(GONE), "settled", FAILED),
+    Row("M4.1 own result", "working", END, "settling"),
+    Row("M4.1 steered", "working", Steer(), "steered"),
+    Row("M4.1 own result, subagents run", "working", HELD, "held"),
+    Row("M4.1 un-owed idle", "working", Fail(GONE), "settled", FAILED),
+    Row("M4.1 steered again", "steered", Steer(), "steered"),
+    Row("M4.1 steers answered", "steered", Unsteer(), "working"),
+    Row("M4.1 steered, ready at idle", "steered", END, "settling"),
+    Row("M4.1 steered, subagents run", "steered", HELD, "held"),
+    Row("M3 finish (7), steered", "steered", Fail(GONE), "settled", FAILED),
+    Row("M4.1 held, steered", "held", Steer(), "steered"),
+    Row("M4.1 held, last subagent ended", "held", END, "settling"),
+    Row("M3 finish (7), held", "held", Fail(GONE), "settled", FAILED),
+    Row("M4.1 report done", "settling", Reported(), "settled", (AnswerPrompt("A", Outcome(), None),)),
+    Row("M3 finish (7), settling", "settling", Fail(GONE), "settled", FAILED),
+)
+
+REFUSED: Refused = {
+    *(("received", kind) for kind in (Dispatch, Activate, Steer, Unsteer, Hold, Conclude, Reported)),
+    *(("queued", kind) for kind in (Send, Steer, Unsteer, Hold, Reported)),
+    *(("dispatched", kind) for kind in (Send, Steer, Unsteer, Hold, Reported)),
+    *(("working", kind) for kind in (Send, Dispatch, Activate, Unsteer, Reported, Withdraw)),
+    *(("steered", kind) for kind in (Send, Dispatch, Activate, Reported, Withdraw)),
+    *(("held", kind) for kind in (Send, Dispatch, Activate, Unsteer, Hold, Reported, Withdraw)),
+    *(("settling", kind) for kind in (Send, Dispatch, Activate, Steer, Unsteer, Hold, Conclude, Withdraw)),
+}
+
+
+def at(state: str) -> Turn:
+    return Turn("A", start=state)
+
+
+@every(ROWS)
+def test_table(row: Row) -> None:
+    assert step(at, row) == (row.then, row.outputs)
+
+
+def test_every_transition_has_a_row() -> None:
+    assert missing(Turn, ROWS) == set()
+
+
+def test_totality() -> None:
+    assert refusals(Turn, at, SAMPLES) == REFUSED
+
+
+@pytest.mark.parametrize("state", ["queued", "dispatched", *ACTIVE])
+@pytest.mark.parametrize("end", [END, CANCELLED], ids=["end_turn", "cancelled"])
+def test_M4_4_the_answer_is_the_outcome_that_was_concluded(state: str, end: Conclude) -> None:  # noqa: N802
+    turn = at(state)
+
+    assert turn.handle(end) == ()
+    assert turn.handle(Reported()) == (AnswerPrompt("A", end.outcome, end.usage),)
+
+
+class AnyOrder(Walk):
+    refused = REFUSED
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: Hold | Conclude = END
+
+    def create(self) -> Turn:
+        return Turn("A")
+
+    @rule(event=st.sampled_from(SAMPLES))
+    def feed(self, event: object) -> None:
+        self.handle(event)
+
+    def predict(self, state: str, event: Any) -> tuple[str, tuple[object, ...]]:
+        if isinstance(event, Hold | Conclude):
+            self.kept = event
+        match event:
+            case Send():
+                return "queued", (SendPrompt("A"),)
+            case Fail(failure):
+                return "settled", (AnswerPrompt("A", Outcome(failure=failure)),)
+            case Withdraw():
+                return "settled", NOT_RUN
+            case Reported():
+                return "settled", (AnswerPrompt("A", self.kept.outcome, self.kept.usage),)
+        then = {
+            Dispatch: "dispatched",
+            Activate: "working",
+            Steer: "steered",
+            Unsteer: "working",
+            Hold: "held",
+            Conclude: "settling",
+        }
+        return then[type(event)], ()
+
+    @invariant()
+    def it_is_answered_exactly_once_and_at_its_end(self) -> None:  # INV-T1
+        answers = [each for each in self.outputs if isinstance(each, AnswerPrompt)]
+        assert len(answers) == self.machine.is_terminated
+
+    @invariant()
+    def it_is_written_at_most_once_and_before_its_answer(self) -> None:
+        kinds = [type(each) for each in self.outputs]
+        assert kinds in ([], [SendPrompt], [AnswerPrompt], [SendPrompt, AnswerPrompt])
+
+
+TestAnyOrder = AnyOrder.TestCase
