@@ -320,6 +320,7 @@ class Timer(Enum):
 
     FORCE_CANCEL = "force_cancel"
     TEARDOWN = "teardown"
+    FILE_PREVIEW = "file_preview"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,14 @@ from machines.events import (
     ToolReturned,
     ToolUse,
 )
+from machines.session_reports import (
+    PreviewFiles,
+    PublishGoal,
+    ReportCompaction,
+    ReportFiles,
+    ReportIncident,
+    ShowSummary,
+)
 from machines.usage import Usage
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
@@ -347,6 +355,12 @@ Output = (
     | WithdrawRequest
     | TellRestarted
     | ReportLoss
+    | ReportCompaction
+    | ShowSummary
+    | PublishGoal
+    | ReportIncident
+    | PreviewFiles
+    | ReportFiles
     | ReportWork
     | StartQuery
     | StopQuery
