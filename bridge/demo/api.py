@@ -26,8 +26,8 @@ from anyio.from_thread import start_blocking_portal
 
 from bridge.demo import script
 from bridge.demo.loopback import Exchange, LoopbackServer
-from bridge.demo.script import Delay, Error, Step, Text
-from bridge.demo.stream import Envelope, Halt, error_body, message, play
+from bridge.demo.script import Delay, Error, Step, Text, Usage
+from bridge.demo.stream import DEFAULT_USAGE, Envelope, Halt, error_body, message, play
 
 Kind = Literal["turn", "title", "compact", "side", "count"]
 """What a request is for: the conversation itself, or something that Claude Code asks beside it."""
@@ -36,6 +36,9 @@ EVENT_STREAM = "text/event-stream"
 FLUSH_BYTES = 32 * 1024
 TITLE = "Scripted session"
 SUMMARY = "<summary>The scripted summary.</summary>"
+
+_UNCOUNTED = Usage(dict.fromkeys(DEFAULT_USAGE, 0))
+"""Of requests beside the conversation: they come when they come, and must not blur its numbers."""
 
 _COMPACT = "CRITICAL: Respond with TEXT ONLY"
 _SUGGEST = "[SUGGESTION MODE:"
@@ -126,7 +129,7 @@ class ScriptedApi:
     def _step(self, asked: ApiRequest) -> Step:
         decided = self.respond(asked) if self.respond else None
         if decided is None:
-            step = _scripted(asked) if asked.kind == "turn" else (Text(_side_answer(asked)),)
+            step = _scripted(asked) if asked.kind == "turn" else (Text(_side_answer(asked)), _UNCOUNTED)
         else:
             step = script.read_step(decided)
         key = (asked.headers.get("x-claude-code-session-id"), asked.prompt, asked.place, asked.step)
