@@ -87,15 +87,19 @@ class Client:
         lines = BufferedByteReceiveStream(self._process.stdout)
         try:
             while True:
-                line = await lines.receive_until(b"\n", _MAX_LINE)
-                try:
-                    body = json.loads(line)
-                except ValueError as error:
-                    raise self._failure(f"the agent wrote no JSON: {line[:80]!r}") from error
-                await self._take(body)
+                await self._take(self._parse(await lines.receive_until(b"\n", _MAX_LINE)))
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.ClosedResourceError):
             for waiting in self._arrived.values():
                 waiting.set()
+
+    def _parse(self, line: bytes) -> Json:
+        try:
+            body = json.loads(line)
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            raise self._failure(f"the agent wrote no JSON-RPC message: {line[:80]!r}")
+        return body
 
     async def read_log(self) -> None:
         """Keep the end of the agent's log, to show when something fails."""

@@ -34,6 +34,7 @@ class Narrator:
         self._trace = trace
         self._trace_at = 0
         self._calls: dict[str, Json] = {}
+        self._keys: dict[str, list[str]] = {}
         self._announced: set[str] = set()
         self._awaited: tuple[str, anyio.Event] | None = None
 
@@ -94,8 +95,20 @@ class Narrator:
         except ValueError:
             return
         if isinstance(step, dict) and step.get("type") == "transition":
-            path = f"{step.get('source')} → {step.get('target')}"
-            self._screen.line(f"    · {step.get('lifecycle')}: {path}  ({step.get('event')})")
+            source, target = step.get("source"), step.get("target")
+            path = f"stays {target}" if source == target else f"{source} → {target}"
+            name = self._short(str(step.get("lifecycle")))
+            self._screen.line(f"    · {name:<14}{path}  ({step.get('event')})")
+
+    def _short(self, lifecycle: str) -> str:
+        """A lifecycle's name with a number in place of its key."""
+        name, _, key = lifecycle.partition(":")
+        if not key:
+            return name
+        keys = self._keys.setdefault(name, [])
+        if key not in keys:
+            keys.append(key)
+        return f"{name} {keys.index(key) + 1}"
 
     def _update(self, update: Json) -> None:
         match update.get("sessionUpdate"):

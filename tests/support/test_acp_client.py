@@ -61,8 +61,10 @@ async def one_prompt(run: Run, prompt: str) -> None:
 
 def is_running(pid: int) -> bool:
     """Whether a process lives; one that only waits to be reaped has no environment any more."""
-    environ = Path(f"/proc/{pid}/environ")
-    return environ.exists() and environ.read_bytes() != b""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes() != b""
+    except OSError:
+        return False
 
 
 ANSWER = 'send(id=message["id"], result={"stopReason": "end_turn"})'
