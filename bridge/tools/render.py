@@ -176,7 +176,7 @@ def outcome(drawn: Drawn, end: Outcome) -> Updates:
     fields: Update = {"status": end.status, **_outcome_fields(drawn, end, carried=carried)}
     meta = {**_result_meta(drawn.use, end.result), **told}
     if command is not None and not end.ends_later:
-        meta |= terminal_exit(call, exit_code(command, client, failed=end.result.is_error))
+        meta |= terminal_exit(call, _exit_code(command, end, air=client.air))
     final = update(call, fields, meta)
     if command is None or command.text is None:
         return [final]
@@ -263,11 +263,11 @@ def terminal_exit(call: str, code: int | None) -> Json:
     return {"terminal_exit": {"terminal_id": call, "exit_code": code, "signal": None}}
 
 
-def exit_code(output: CommandOutput, client: ClientCapabilities, *, failed: bool) -> int | None:
-    """The code of `terminal_exit`: AIR always gets a number, 1 for every failure."""
-    if not client.air:
-        return output.exit_code
-    return 1 if failed or output.interrupted else output.exit_code or 0
+def _exit_code(output: CommandOutput, end: Outcome, *, air: bool) -> int | None:
+    """AIR always gets a number, 1 for every failure; others the code where it is known."""
+    if air:
+        return 1 if end.result.is_error or output.interrupted else output.exit_code or 0
+    return None if end.backgrounded else output.exit_code
 
 
 # ── everything else ───────────────────────────────────────────────────────────

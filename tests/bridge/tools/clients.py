@@ -3,6 +3,7 @@
 from typing import Any
 
 from bridge.capabilities import ClientCapabilities, read_capabilities
+from tests.support.oracle import check_outgoing
 
 Update = dict[str, Any]
 
@@ -27,3 +28,9 @@ CLIENTS = {
     "air_bare": declared(),
 }
 PLAIN, ZED, AIR, AIR_BARE = CLIENTS.values()
+
+
+def check(update: Update) -> None:
+    """Raise AssertionError unless an agent may send this update."""
+    params = {"sessionId": "s1", "update": update}
+    check_outgoing({"jsonrpc": "2.0", "method": "session/update", "params": params}, {})
