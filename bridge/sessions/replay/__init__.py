@@ -1,0 +1,1 @@
+"""A stored conversation as the neutral items that a replay renders."""
