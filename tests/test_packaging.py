@@ -15,7 +15,6 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PRIVATE = ("machines", "bridge", "wire")
-WORKS = (ROOT / "bridge" / "__main__.py").exists()
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
@@ -99,7 +98,6 @@ def test_the_wheel_holds_every_source_file(wheel: Path) -> None:
     } <= held
 
 
-@pytest.mark.skipif(not WORKS, reason="bridge/__main__.py is not there yet")
 def test_the_installed_agent_answers_from_within_a_project_with_the_same_names(
     python: Path, decoy: Path
 ) -> None:
