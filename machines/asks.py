@@ -1,5 +1,7 @@
 """The open requests of a session, permissions and questions: each is settled once on both sides (M9, M10)."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from machines.elicitation import Elicitation
@@ -20,8 +22,15 @@ class Asks:
 
     @property
     def any_open(self) -> bool:
-        """Work waits for an answer of the user."""
+        """The user is asked something."""
         return any(ask.phase == "open" for ask in self._asks.values())
+
+    def blocks(self, in_background: Callable[[str | None], bool]) -> bool:
+        """The foreground waits for an answer: of the root, or of a subagent that it waits for."""
+        return any(
+            ask.phase == "open" and not (ask.received.agent is not None and in_background(ask.received.agent))
+            for ask in self._asks.values()
+        )
 
     def receive(self, event: AskReceived, *, admitted: bool) -> None:
         """Claude Code asks; work that was stopped may not."""
@@ -39,8 +48,14 @@ class Asks:
         """What it shows is known."""
         self._to(event.ask, event)
 
-    def answer(self, event: AskAnswered | FormAnswered) -> None:
-        """The client answered."""
+    def answer(self, event: AskAnswered | FormAnswered, in_background: Callable[[str | None], bool]) -> None:
+        """The client answered; to a subagent in the background no answer is a refusal (decision 32)."""
+        ask = self._asks.get(event.ask)
+        if isinstance(ask, Permission) and isinstance(event, AskAnswered):
+            unanswered = event.option is None and event.failure is None
+            if unanswered and ask.received.agent is not None and in_background(ask.received.agent):
+                declining = next((o.id for o in ask.received.options if not o.grants), None)
+                event = replace(event, option=declining)
         self._to(event.ask, event)
 
     def withdraw(self, event: AskWithdrawn) -> None:

@@ -15,19 +15,35 @@ from machines import query as q
 from machines import session as s
 from machines.asks import Asks
 from machines.calls import Calls
+from machines.compaction import (
+    BoundaryPassed,
+    Compacted,
+    Compacting,
+    CompactionFailed,
+    Summarized,
+    SummaryStreamed,
+)
+from machines.companions import Companions
 from machines.feed import Feed, Record
+from machines.goal import Checked, Reset, Told
+from machines.incident import Book
+from machines.live_tasks import LiveTask
 from machines.permission import Announce
+from machines.session_reports import UnavailableReason
+from machines.stops import Stops
 from machines.work import Work
 
 
 class Conversation:
-    """Everything that is decided about one ACP session."""
+    """Everything that is decided about one ACP session; with a `book` its client has failure records."""
 
-    def __init__(self, record: Record | None = None) -> None:
+    def __init__(self, record: Record | None = None, *, book: Book | None = None) -> None:
         self._feed = Feed(self._route, record)
         self._calls = Calls(self._feed)
         self._asks = Asks(self._feed)
-        self._work = Work(self._feed, self._calls, self._asks)
+        self._companions = Companions(self._feed, book)
+        self._work = Work(self._feed, self._calls, self._asks, self._companions)
+        self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
         self._session = s.Session(*self._feed.listeners("Session"))
         self._query: q.Query | None = None
         self._changes: deque[str] = deque()
@@ -92,14 +108,23 @@ class Conversation:
     # ── the client ──
 
     def _prompt(self, event: e.PromptReceived) -> None:
-        self._work.receive(event.turn)
+        self._work.receive(event)
         self._serve()
 
+    def _steer(self, event: e.SteerReceived) -> None:
+        if self._session.phase == "ready" and self._work.steer(event):
+            return
+        self._feed.put(
+            o.AnswerSteer(event.steer, "startedNewTurn" if event.prompt_when_idle else "promptRequired")
+        )
+        if event.prompt_when_idle:
+            self._prompt(e.PromptReceived(event.steer, event.goal))
+
     def _cancel(self, event: e.CancelRequested) -> None:
-        self._work.cancel_all(connected=self._session.phase == "ready")
+        self._stops.cancel_all(connected=self._session.phase == "ready")
 
     def _cancel_prompt(self, event: e.PromptCancelRequested) -> None:
-        self._work.cancel_one(event.turn)
+        self._stops.cancel_one(event.turn)
 
     def _request_change(self, event: e.ChangeRequested) -> None:
         self._changes.append(event.change)
@@ -111,7 +136,7 @@ class Conversation:
             self._apply_next()
 
     def _answer_ask(self, event: e.AskAnswered | e.FormAnswered) -> None:
-        self._asks.answer(event)
+        self._asks.answer(event, self._work.tasks.in_background)
         self._work.sync_requests()
 
     def _close(self, event: e.CloseRequested) -> None:
@@ -125,7 +150,7 @@ class Conversation:
             case "lost" | "reviving":
                 self._feed(self._session, s.WorkWaits())
             case "closing" | "closed":
-                self._work.close()
+                self._stops.close()
             case _:
                 pass  # creating: it is served when the process answers
 
@@ -158,10 +183,10 @@ class Conversation:
 
     def _lose_query(self, lost: q.Lost) -> None:
         self._query = None
-        told = self._work.finish(lost.failure)
+        told = self._stops.finish(lost.failure)
         self._feed(self._session, s.QueryLost())
         if lost.failure is not None and not told:
-            self._feed.put(o.ReportLoss(lost.failure))
+            self._companions.fail_session(lost.failure)
 
     def _fail_waiting(self, failure: o.Failure) -> None:
         self._work.fail_received(failure)
@@ -170,7 +195,7 @@ class Conversation:
 
     def _finish(self) -> None:
         """Everything ends before the close is answered (M2.2)."""
-        self._work.close()
+        self._stops.close()
         if self._query is None:
             self._feed(self._session, e.QueryStopped())
             return
@@ -178,15 +203,36 @@ class Conversation:
         self._feed.put(o.StartTimer(e.Timer.TEARDOWN))
 
     def _fire(self, event: e.TimerFired) -> None:
-        if event.timer is e.Timer.FORCE_CANCEL:
-            self._work.force_cancel()
+        match event.timer:
+            case e.Timer.FORCE_CANCEL:
+                self._stops.force()
+            case e.Timer.FILE_PREVIEW:
+                self._end_report(None, "timeout")
+            case e.Timer.TEARDOWN:
+                self._feed(self._session, event)
+
+    def _previewed(self, event: e.FilesPreviewed) -> None:
+        active = self._work.turns.active
+        if active is not None and active.uuid == event.turn and active.phase == "settling":
+            self._end_report(event.paths, "providerError" if event.failed else "invalidOutput")
+
+    def _end_report(self, paths: tuple[str, ...] | None, reason: UnavailableReason) -> None:
+        """The file-change report is there, or given up: the turn that waited for it is answered."""
+        active = self._work.turns.active
+        if active is None or active.phase != "settling":
+            return
+        if paths is not None:
+            self._companions.list_files(active.uuid, paths)
         else:
-            self._feed(self._session, event)
+            self._companions.no_files(active.uuid, reason)
+        self._work.answer(active)
+        self._work.promote()
 
     # ── frames of the process ──
 
-    def _result(self, event: e.Result) -> None:
-        self._work.take_result(event)
+    def _command(self, event: e.CommandMoved) -> None:
+        self._stops.move_orphan(event)
+        self._work.move_command(event)
 
     def _state(self, event: e.CliStateChanged) -> None:
         if event.state == "idle":
@@ -194,14 +240,43 @@ class Conversation:
         elif event.state == "running":
             self._work.run()
 
+    def _start_task(self, event: e.TaskStarted) -> None:
+        tasks = self._work.tasks
+        if tasks.is_late(event.task, event.run):
+            return
+        task = LiveTask(event.call, event.is_subagent, event.backgrounded, event.parent, event.run)
+        tasks.start(event.task, task)
+        if event.is_subagent:
+            self._work.spawn(event.task)
+        self._work.sync_requests()
+
+    def _background_task(self, event: e.TaskBackgrounded) -> None:
+        task = self._work.tasks.by_id.get(event.task)
+        if task is not None and not self._work.tasks.is_late(event.task, event.run):
+            task.backgrounded = event.backgrounded
+            self._work.sync_requests()
+
+    def _end_task(self, event: e.TaskEnded) -> None:
+        if not self._work.tasks.is_late(event.task, event.run):
+            self._work.tasks.end(event.task)
+            self._work.sync_requests()
+
     def _ask(self, event: e.AskReceived) -> None:
-        admitted = self._work.cancel.admits_new and not self._calls.was_dropped(event.use.call)
-        self._asks.receive(event, admitted=admitted)
+        self._asks.receive(event, admitted=self._may_ask(event.agent, event.use.call))
 
     def _form(self, event: e.FormReceived) -> None:
-        dropped = event.use is not None and self._calls.was_dropped(event.use.call)
-        self._asks.receive_form(event, admitted=self._work.cancel.admits_new and not dropped)
+        call = event.use.call if event.use is not None else None
+        self._asks.receive_form(event, admitted=self._may_ask(event.agent, call))
         self._work.sync_requests()
+
+    def _may_ask(self, agent: str | None, call: str | None) -> bool:
+        """Work that a cancel stopped may not; a subagent that goes on in the background may."""
+        if call is not None and self._calls.was_dropped(call):
+            return False
+        goes_on = (
+            agent is not None and agent in self._work.tasks.by_id and self._work.tasks.in_background(agent)
+        )
+        return self._work.cancel.admits_new or goes_on
 
     def _ask_prepared(self, event: e.AskPrepared) -> None:
         self._asks.prepared(event)
@@ -247,14 +322,29 @@ class Conversation:
 _Handler = Callable[[Conversation, Any], None]
 
 _FROM_PROCESS: dict[type, _Handler] = {
-    e.CommandMoved: lambda c, event: c._work.move_command(event),
+    e.CommandMoved: Conversation._command,
     e.Requesting: lambda c, event: c._work.request(event),
     e.Echoed: lambda c, event: c._work.echo(event.uuid),
     e.CliStateChanged: Conversation._state,
-    e.Result: Conversation._result,
+    e.Result: lambda c, event: c._work.take_result(event),
+    e.ApiRetried: lambda c, event: c._companions.retried(event, c.active_turn),
+    e.FilesPreviewed: Conversation._previewed,
+    e.TaskStarted: Conversation._start_task,
+    e.TaskBackgrounded: Conversation._background_task,
+    e.TaskEnded: Conversation._end_task,
+    e.LevelListed: lambda c, event: c._work.tasks.list_level(event.tasks),
+    Compacting: lambda c, event: c._companions.compact(event),
+    Summarized: lambda c, event: c._companions.compact(event),
+    SummaryStreamed: lambda c, event: c._companions.compact(event),
+    Compacted: lambda c, event: c._companions.compact(event),
+    CompactionFailed: lambda c, event: c._companions.compact(event),
+    BoundaryPassed: lambda c, event: c._companions.compact(event),
+    Told: lambda c, event: c._companions.goal(event),
+    Checked: lambda c, event: c._companions.goal(event),
+    Reset: lambda c, event: c._companions.goal(event),
     e.MessageStarted: lambda c, event: c._work.note_message(root=event.parent is None),
-    e.ToolStarted: lambda c, event: c._calls.start(event, admitted=c._work.cancel.admits_new),
-    e.ToolDispatched: lambda c, event: c._calls.dispatch(event, admitted=c._work.cancel.admits_new),
+    e.ToolStarted: lambda c, event: c._calls.start(event, admitted=c._work.admits(event.use.parent)),
+    e.ToolDispatched: lambda c, event: c._calls.dispatch(event, admitted=c._work.admits(event.use.parent)),
     e.ToolProgressed: lambda c, event: c._calls.progress(event),
     e.ToolHooked: lambda c, event: c._calls.hook(event),
     e.ToolReturned: lambda c, event: c._calls.finish(event),
@@ -267,6 +357,7 @@ _FROM_PROCESS: dict[type, _Handler] = {
 
 _OTHERS: dict[type, _Handler] = {
     e.PromptReceived: Conversation._prompt,
+    e.SteerReceived: Conversation._steer,
     e.CancelRequested: Conversation._cancel,
     e.PromptCancelRequested: Conversation._cancel_prompt,
     e.ChangeRequested: Conversation._request_change,

@@ -9,7 +9,39 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
+from machines.tool_events import (
+    MessageStarted as MessageStarted,
+)
+from machines.tool_events import (
+    ToolDenied as ToolDenied,
+)
+from machines.tool_events import (
+    ToolDispatched as ToolDispatched,
+)
+from machines.tool_events import (
+    ToolHooked as ToolHooked,
+)
+from machines.tool_events import (
+    ToolProgressed as ToolProgressed,
+)
+from machines.tool_events import (
+    ToolReturned as ToolReturned,
+)
+from machines.tool_events import (
+    ToolStarted as ToolStarted,
+)
+from machines.tool_events import (
+    ToolUse as ToolUse,
+)
+
 # ── the client ────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class GoalCommand:
+    """The text of a message is `/goal …`; without an objective it clears the goal."""
+
+    objective: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +49,19 @@ class PromptReceived:
     """A valid `session/prompt`; its content waits in the bridge under the turn's id."""
 
     turn: str
+    goal: GoalCommand | None = None
+    report: str | None = None
+    """Request id of the file-change report that it asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteerReceived:
+    """`_session/steering`, or a goal that is set while a turn runs (M4.5)."""
+
+    steer: str
+    goal: GoalCommand | None = None
+    prompt_when_idle: bool = True
+    """Without a running turn it becomes a prompt of its own; else the client has to send one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,87 +221,68 @@ class Result:
         return (self.terminal_reason or "").startswith("aborted_")
 
 
-# ── content of the conversation ───────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class ApiRetried:
+    """`system/api_retry`: a request to the API is tried again."""
+
+    attempt: int
+    attempts: int
+    error_kind: str | None = None
+    status: int | None = None
+    """HTTP status; None when no response came."""
+
+    @property
+    def is_sign_in(self) -> bool:
+        """A sign-in condition, which has no record (AU-011)."""
+        return self.error_kind in {"authentication_failed", "oauth_org_not_allowed"}
 
 
 @dataclass(frozen=True, slots=True)
-class MessageStarted:
-    """The first frame of an API message or of a consolidated message; an edge, not a delta."""
+class FilesPreviewed:
+    """The reply about the files that a turn changed; without paths, whether it failed or said nothing."""
 
+    turn: str
+    paths: tuple[str, ...] | None
+    failed: bool = False
+
+
+# ── work in the background ────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """`system/task_started`."""
+
+    task: str
+    call: str | None = None
+    is_subagent: bool = False
+    backgrounded: bool = False
     parent: str | None = None
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
-    """One tool use as the model wrote it: the id that every later report of the call bears."""
+class TaskBackgrounded:
+    """`system/task_updated` that says whether it runs in the background."""
 
-    call: str
-    name: str
-    input: Mapping[str, object] = field(default_factory=dict)
-    parent: str | None = None
-    """Id of the Agent or Task call whose subagent made it."""
+    task: str
+    backgrounded: bool
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolStarted:
-    """A tool use began to stream; its input is still empty."""
+class TaskEnded:
+    """`system/task_notification`, or a patch with a final status."""
 
-    use: ToolUse
-
-
-@dataclass(frozen=True, slots=True)
-class ToolDispatched:
-    """A consolidated assistant message holds the tool use with its complete input."""
-
-    use: ToolUse
+    task: str
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolProgressed:
-    """`tool_progress`: a beat of a call that runs."""
+class LevelListed:
+    """`system/background_tasks_changed`: everything that runs in the background."""
 
-    call: str
-    name: str
-    parent: str | None = None
-    elapsed: float | None = None
-    subagent_type: str | None = None
-    subagent_retry: object = None
-
-
-@dataclass(frozen=True, slots=True)
-class ToolHooked:
-    """A PostToolUse hook of a call."""
-
-    call: str
-    name: str
-    input: Mapping[str, object] = field(default_factory=dict)
-    response: object = None
-    agent: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ToolReturned:
-    """A `tool_result` block and what its message says about it."""
-
-    call: str
-    content: object = None
-    is_error: bool = False
-    structured: object = None
-    """`tool_use_result` of a message that holds this one result."""
-    non_execution_kind: str | None = None
-    user_feedback: str | None = None
-    parent: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ToolDenied:
-    """`system/permission_denied`: a rule or a mode refused the call."""
-
-    call: str
-    name: str
-    reason_type: str | None = None
-    reason: str | None = None
-    message: str | None = None
+    tasks: frozenset[str]
 
 
 # ── what Claude Code asks ─────────────────────────────────────────────────────
@@ -332,6 +358,7 @@ class TimerFired:
 
 Event = (
     PromptReceived
+    | SteerReceived
     | CancelRequested
     | PromptCancelRequested
     | ChangeRequested
@@ -348,6 +375,12 @@ Event = (
     | Echoed
     | CliStateChanged
     | Result
+    | ApiRetried
+    | FilesPreviewed
+    | TaskStarted
+    | TaskBackgrounded
+    | TaskEnded
+    | LevelListed
     | MessageStarted
     | ToolStarted
     | ToolDispatched

@@ -19,7 +19,8 @@ def outcome_of(result: Result, *, cancelled: bool) -> Outcome:
     if result.subtype == "error_during_execution" and result.aborted:
         return Outcome("cancelled")
     if result.is_error:
-        return Outcome(failure=Failure(FailureKind.API, result.text, result.error_kind))
+        kind = result.error_kind or (result.subtype if result.subtype in LIMIT_SUBTYPES else None)
+        return Outcome(failure=Failure(FailureKind.API, result.text, kind))
     if result.subtype in LIMIT_SUBTYPES:
         return Outcome("max_turn_requests")
     return Outcome("end_turn")

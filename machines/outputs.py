@@ -60,6 +60,8 @@ class Outcome:
 
     stop_reason: StopReason = "end_turn"
     failure: Failure | None = None
+    incident: ReportIncident | None = None
+    """The failure's record, for a client that has records: it travels in the answer."""
 
 
 # ── to the client: answers ────────────────────────────────────────────────────
@@ -199,13 +201,6 @@ class TellRestarted:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportLoss:
-    """A process was lost while no prompt waited; AIR gets a session-scoped failure."""
-
-    failure: Failure
-
-
-@dataclass(frozen=True, slots=True)
 class ReportWork:
     """The state of the foreground work changed; only ACP v2 shows it."""
 
@@ -233,6 +228,22 @@ class SendPrompt:
     """Write the user message of a turn."""
 
     turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendSteer:
+    """Write a message into the running turn; `now` interrupts what is being generated."""
+
+    steer: str
+    priority: Literal["now", "later"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSteer:
+    """Answer a steering request."""
+
+    steer: str
+    outcome: Literal["injected", "startedNewTurn", "promptRequired"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +365,6 @@ Output = (
     | AskClient
     | WithdrawRequest
     | TellRestarted
-    | ReportLoss
     | ReportCompaction
     | ShowSummary
     | PublishGoal
@@ -365,6 +375,8 @@ Output = (
     | StartQuery
     | StopQuery
     | SendPrompt
+    | SendSteer
+    | AnswerSteer
     | Interrupt
     | CancelMessage
     | PrepareAsk

@@ -52,13 +52,14 @@ class PublishGoal:
 
 
 Action = Literal["retry", "login", "new_session"]
+Category = Literal["connection", "limit", "request", "service", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class IncidentFacts:
     """What a failure record says beside its id and revision."""
 
-    category: Literal["connection", "limit", "request", "service", "unknown"]
+    category: Category
     severity: Literal["warning", "error"]
     title: str
     actions: tuple[Action, ...] = ()

@@ -15,7 +15,9 @@ from typing import ClassVar
 from statemachine import State
 
 from machines._core import Lifecycle, stay
+from machines.events import GoalCommand
 from machines.outputs import AnswerPrompt, Failure, Outcome, SendPrompt
+from machines.session_reports import ReportIncident
 from machines.usage import Usage
 
 
@@ -75,6 +77,7 @@ class Fail:
     """There is nobody left to serve it."""
 
     failure: Failure
+    incident: ReportIncident | None = None
 
 
 Input = Send | Dispatch | Activate | Steer | Unsteer | Hold | Conclude | Reported | Withdraw | Fail
@@ -121,6 +124,15 @@ class Turn(Lifecycle[Input, Signal]):
         self.uuid = uuid
         self.outcome = Outcome()
         self.usage: Usage | None = None
+        self.goal: GoalCommand | None = None
+        self.spawned: set[str] = set()
+        """Subagents that were started or resumed in it."""
+        self.steers: set[str] = set()
+        """Every message that was added to it."""
+        self.waiting_steers: set[str] = set()
+        """Those that no result has named yet."""
+        self.answered_since = False
+        """A result came after the last added message was picked up; only `steered` asks for it."""
         super().__init__(*listeners, start=start)
 
     def write(self) -> None:
@@ -141,4 +153,4 @@ class Turn(Lifecycle[Input, Signal]):
 
     def answer_failed(self, cause: Fail) -> None:
         """Answer with the reason."""
-        self.put(AnswerPrompt(self.uuid, Outcome(failure=cause.failure)))
+        self.put(AnswerPrompt(self.uuid, Outcome(failure=cause.failure, incident=cause.incident)))

@@ -15,6 +15,8 @@ class Turns:
     """The one turn that output belongs to (INV-T3)."""
     started: set[str] = field(default_factory=set)
     """Claude Code took them up."""
+    steered: dict[str, Turn] = field(default_factory=dict)
+    """The turn that each steering message was added to."""
     finished: set[str] = field(default_factory=set)
     """Claude Code is done with them; their result may still come (M4.1)."""
 
@@ -29,8 +31,8 @@ class Turns:
         return self.by_uuid.get(uuid)
 
     def named(self, uuids: Iterable[str]) -> list[Turn]:
-        """Those of the ids that are unanswered prompts, in the order received."""
-        wanted = set(uuids)
+        """The unanswered prompts of the ids, also by messages that were added to them, as received."""
+        wanted = {self.steered[uuid].uuid if uuid in self.steered else uuid for uuid in uuids}
         return [turn for turn in self if turn.uuid in wanted]
 
     def waiting(self) -> list[Turn]:
@@ -41,9 +43,24 @@ class Turns:
         """Take in a prompt."""
         self.by_uuid[turn.uuid] = turn
 
+    def steer(self, steer: str, turn: Turn) -> None:
+        """A message was added to a turn."""
+        self.steered[steer] = turn
+        turn.steers.add(steer)
+        turn.waiting_steers.add(steer)
+
+    def answer_steer(self, uuid: str) -> None:
+        """A result names an added message, or it will never run."""
+        turn = self.steered.get(uuid)
+        if turn is not None:
+            turn.waiting_steers.discard(uuid)
+
     def drop(self, turn: Turn) -> None:
         """Forget an answered prompt."""
         self.by_uuid.pop(turn.uuid, None)
+        for steer in turn.steers:
+            self.steered.pop(steer, None)
+            self.started.discard(steer)
         self.started.discard(turn.uuid)
         self.finished.discard(turn.uuid)
         if self.active is turn:

@@ -1,0 +1,187 @@
+"""How work is stopped: by a cancel, by the end of its process, by the close of its session (M6, M3, M2.2)."""
+
+from collections.abc import Iterable
+
+from machines.asks import Asks
+from machines.calls import Calls
+from machines.cancel import EndReported, Stop
+from machines.companions import Companions
+from machines.events import CommandMoved, Timer
+from machines.feed import Feed
+from machines.outputs import CancelMessage, Failure, FailureKind, Interrupt, Outcome, StartTimer, StopTimer
+from machines.query import DIED
+from machines.tool_call import Occasion
+from machines.turn import Activate, Turn, Withdraw
+from machines.work import Work
+
+
+class Stops:
+    """Ends the work of one session."""
+
+    def __init__(self, feed: Feed, work: Work, calls: Calls, asks: Asks, companions: Companions) -> None:
+        self._feed = feed
+        self._work = work
+        self._calls = calls
+        self._asks = asks
+        self._companions = companions
+
+    # ── cancel ──
+
+    def cancel_all(self, *, connected: bool) -> None:
+        """`session/cancel`: everything received so far ends as cancelled (M6)."""
+        work = self._work
+        active = work.turns.active
+        quiet = active is None and not len(work.turns) and work.foreground.is_idle and not work.tasks.by_id
+        if not connected or quiet:
+            self._withdraw(work.turns.waiting())
+            return
+        self._feed(work.cancel, Stop())
+        self._stop_asking()
+        self._companions.interrupted()
+        self._withdraw(work.turns.waiting())
+        if active is not None:
+            self._cancel_waiting(active)
+        if work.turns.active is not None:
+            self._feed.put(StartTimer(Timer.FORCE_CANCEL))
+        elif work.foreground.is_idle:
+            self._feed(work.cancel, EndReported())
+        self._feed.put(Interrupt(cancel_queued=True))
+
+    def cancel_one(self, uuid: str) -> None:
+        """`$/cancel_request` of one prompt; no other prompt's answer changes by it (INV-X5)."""
+        turn = self._work.turns.get(uuid)
+        if turn is None:
+            return
+        if turn is self._work.turns.active:
+            self._cancel_active(turn)
+            return
+        written = turn.phase != "received"
+        self._withdraw([turn])
+        if written:
+            self._feed.put(CancelMessage(uuid))
+
+    def force(self) -> None:
+        """Claude Code did not react to the interrupt in time."""
+        active = self._work.turns.active
+        if active is not None and self._work.cancel.in_effect:
+            self._work.ledger.orphan(active.uuid, started=True)
+            self._work.settle([active], Outcome("cancelled"))
+
+    def move_orphan(self, event: CommandMoved) -> None:
+        """A message whose prompt was answered starts after all: stop it and drop its output."""
+        work = self._work
+        if work.turns.get(event.uuid) is not None:
+            return
+        known = event.uuid in work.ledger
+        work.ledger.move(event.uuid, event.state)
+        if known and event.state == "started" and work.turns.active is None:
+            self._feed(work.cancel, Stop())
+            self._feed(work.cancel, EndReported())
+            self._feed.put(Interrupt(cancel_queued=False))
+
+    # ── the end of the process or of the session ──
+
+    def finish(self, failure: Failure | None) -> bool:
+        """The process is gone: answer everything, in the order of the finish rules (M3).
+
+        `failure` is None after a clean end. Returns whether a prompt was answered with it.
+        """
+        work = self._work
+        cancelled = work.cancel.in_effect
+        self._companions.interrupted()
+        self._companions.command_dropped(None)
+        self._asks.lose_all()
+        work.sync_requests(withdrawn=True)
+        self._calls.close_all(Occasion.CANCELLED if cancelled else Occasion.LOST)
+        active = work.turns.active
+        outcome = self._last_outcome(active, failure)
+        work.end_work(outcome)
+        if active is not None and active.phase == "settling":
+            self._give_up_report(active)
+        elif active is not None:
+            work.conclude([active], outcome)
+            self._give_up_report(active)
+        lost = failure or Failure(FailureKind.TRANSPORT_LOST, DIED)
+        waiting = [turn for turn in work.turns if turn.phase != "received"]
+        for turn in waiting:
+            work.fail(turn, lost)
+        self._feed.put(StopTimer(Timer.FORCE_CANCEL))
+        return bool(waiting) or (active is not None and outcome.failure is not None)
+
+    def close(self) -> None:
+        """The session closes: everything ends as cancelled, queued prompts first (M2.2)."""
+        work = self._work
+        active = work.turns.active
+        self._companions.interrupted()
+        self._asks.lose_all()
+        work.sync_requests(withdrawn=True)
+        self._calls.close_all(Occasion.CANCELLED)
+        self._withdraw(work.turns.waiting())
+        work.end_work(Outcome("cancelled"))
+        if active is not None:
+            self._answer_cancelled(active)
+        self._feed.put(StopTimer(Timer.FORCE_CANCEL))
+
+    # ── steps ──
+
+    def _stop_asking(self) -> None:
+        self._asks.cancel_all()
+        self._work.sync_requests(withdrawn=True)
+
+    def _cancel_waiting(self, active: Turn) -> None:
+        """A turn that only waits is answered at once, with what it used (M6 step 7)."""
+        work = self._work
+        if active.phase == "settling":
+            self._answer_cancelled(active)
+        elif active.phase == "held" and work.foreground.is_idle:
+            work.owed += 1
+            work.settle([active], Outcome("cancelled"))
+
+    def _answer_cancelled(self, turn: Turn) -> None:
+        if turn.phase == "settling":
+            self._companions.no_files(turn.uuid, "cancelled")
+            turn.outcome = Outcome("cancelled")
+            self._work.answer(turn)
+        else:
+            self._work.conclude([turn], Outcome("cancelled"))
+
+    def _cancel_active(self, turn: Turn) -> None:
+        work = self._work
+        batch = [other for other in work.turns.waiting() if other.phase == "dispatched"]
+        if turn.phase == "settling":
+            self._answer_cancelled(turn)
+            return
+        if batch:
+            work.conclude([turn], Outcome("cancelled"))
+            work.turns.active = batch[0]
+            self._feed(batch[0], Activate())
+            return
+        self._feed(work.cancel, Stop())
+        self._stop_asking()
+        self._companions.interrupted()
+        self._cancel_waiting(turn)
+        if work.turns.active is turn:
+            self._feed.put(StartTimer(Timer.FORCE_CANCEL))
+        self._feed.put(Interrupt(cancel_queued=False))
+
+    def _withdraw(self, turns: Iterable[Turn]) -> None:
+        work = self._work
+        for turn in turns:
+            if turn.phase != "received":
+                work.ledger.orphan(turn.uuid, started=turn.uuid in work.turns.started)
+            self._companions.no_files(turn.uuid, "cancelled")
+            self._feed(turn, Withdraw())
+            work.turns.drop(turn)
+
+    def _last_outcome(self, active: Turn | None, failure: Failure | None) -> Outcome:
+        if self._work.cancel.in_effect:
+            return Outcome("cancelled")
+        if active is not None and active.phase in {"held", "settling"}:
+            return active.outcome
+        return Outcome(failure=failure)
+
+    def _give_up_report(self, turn: Turn) -> None:
+        """There is nobody left to say which files changed."""
+        if turn.phase == "settling":
+            self._companions.no_files(turn.uuid, "providerError")
+            self._work.answer(turn)
