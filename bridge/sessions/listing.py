@@ -147,8 +147,8 @@ def read_summary(path: Path) -> Summary | None:
 
 
 def iso_time(nanoseconds: int) -> str:
-    """A time since the epoch as `2026-11-30T10:20:11.457Z`."""
-    seconds, rest = divmod(nanoseconds, 10**9)
+    """A time since the epoch, to the nearest millisecond: `2026-11-30T10:20:11.457Z`."""
+    seconds, rest = divmod(nanoseconds + 500_000, 10**9)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 10**6:03}Z"
 
 
