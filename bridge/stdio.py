@@ -175,10 +175,8 @@ def _is_stream(fd: int) -> bool:
 def _nonblocking(fd: int) -> Iterator[None]:
     """Writes that would block fail instead; the descriptor is as before afterwards."""
     blocking = os.get_blocking(fd)
-    if _is_stream(fd):
-        os.set_blocking(fd, False)
+    os.set_blocking(fd, False)
     try:
         yield
     finally:
-        if _is_stream(fd):
-            os.set_blocking(fd, blocking)
+        os.set_blocking(fd, blocking)
