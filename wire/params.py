@@ -20,6 +20,7 @@ MAX_PROBLEMS = 20
 _MESSAGES = {
     "missing": "is required",
     "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
     "dict_type": "must be an object",
     "list_type": "must be an array",
     "string_type": "must be a string",

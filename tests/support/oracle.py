@@ -12,7 +12,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 from jsonschema.exceptions import best_match  # type: ignore[import-untyped]  # it ships no types
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from wire import rpc
 from wire.acp import auth, base, config, elicitation, initialize, session, tools, updates
@@ -208,8 +208,12 @@ def _validate(value: Any, schema: Any, what: str) -> None:
 
 
 def _check_model(value: dict[str, Any], model: Any, what: str) -> None:
-    parsed = _adapter(model).validate_python(value, by_alias=True, by_name=False)
-    assert list(_extras(parsed, what)) == [], f"{what}: keys that no rule names"
+    try:
+        parsed = _adapter(model).validate_python(value, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise AssertionError(f"{what}: our model refuses it: {error}") from None
+    extras = list(_extras(parsed, what))
+    assert not extras, f"keys that no rule names: {extras}"
     # What the leniency of a model left out is wrong too, whatever the schema says.
     assert parsed.dump() == value, f"{what}: the model reads something else"
 

@@ -142,6 +142,11 @@ def test_an_error_answer_has_data_only_when_there_is_some() -> None:
     }
 
 
+def test_calls_are_written_with_their_members() -> None:
+    assert rpc.request(0, "m", {"x": 1}) == {"jsonrpc": "2.0", "id": 0, "method": "m", "params": {"x": 1}}
+    assert rpc.notification("m", {}) == {"jsonrpc": "2.0", "method": "m", "params": {}}
+
+
 def test_a_refusal_says_the_standard_words_unless_told_otherwise() -> None:
     assert WireError(rpc.AUTH_REQUIRED).message == "Authentication required"
     refusal = rpc.method_not_found("x/y")
