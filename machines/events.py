@@ -212,6 +212,8 @@ class Result:
     cost: float | None = None
     error_kind: str | None = None
     """Kind of the assistant's API error that this result repeats (`rate_limit` …)."""
+    diagnostic: str | None = None
+    """Claude Code's own note about an interrupted turn; never shown."""
     auth_required: bool = False
     """The error is a sign-in condition, whatever its shape."""
 
