@@ -1,5 +1,6 @@
 """The reports of a session beside the plain course of a call: order, beats, denials, ends, history."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -597,3 +598,66 @@ def test_plans_of_history_go_out_again(client: ClientCapabilities) -> None:
 
 def test_history_that_begins_with_a_result_is_silent() -> None:
     assert reports(PLAIN).replay_result(done("x")) == []
+
+
+# ── the file of a plan ────────────────────────────────────────────────────────
+
+PLAN_FILE = declared("planFile", "rawInputRendering")
+
+
+@pytest.mark.contract("TC-205", "TC-207", "TC-210", "TC-211")
+@pytest.mark.parametrize("path", ["relative.md", "/gone.md", "{folder}", " ", "", 3, None])
+def test_a_plan_without_a_file_goes_out_as_text(path: object, tmp_path: Path) -> None:
+    (tmp_path / "relative.md").write_text("# Plan", encoding="utf-8")
+    path = str(tmp_path) if path == "{folder}" else path
+    use = ToolUse("t1", "ExitPlanMode", {"plan": "# Plan", "planFilePath": path})
+    (first,) = ToolReports(declared("planFile"), str(tmp_path), "/h").dispatched(use)
+
+    named = isinstance(path, str) and path.strip()
+    assert first["rawInput"] == {"plan": "# Plan", **({"planFilePath": path} if named else {})}
+    assert first["content"] == [text("# Plan")]
+
+
+@pytest.mark.contract("TC-205", "TC-198", "TC-208", "TC-212")
+def test_only_a_client_of_plan_files_gets_the_path_for_the_text(tmp_path: Path) -> None:
+    path = str(tmp_path / "plan.md")
+    Path(path).write_text("# Plan", encoding="utf-8")
+    use = ToolUse("t1", "ExitPlanMode", {"plan": "# Plan", "planFilePath": path})
+
+    (first,) = reports(declared("planFile")).dispatched(use)
+    assert (first["rawInput"], first["content"]) == ({"planFilePath": path}, [])
+    for client in (PLAIN, AIR_BARE):
+        (first,) = reports(client).dispatched(use)
+        assert (first["rawInput"], first["content"]) == (use.input, [text("# Plan")])
+
+
+@pytest.mark.contract("TC-203", "TC-206", "TC-204")
+def test_the_result_names_the_file_that_the_input_did_not(tmp_path: Path) -> None:
+    path = str(tmp_path / "plan.md")
+    Path(path).write_text("# Plan", encoding="utf-8")
+    use = ToolUse("t1", "ExitPlanMode", {"plan": "# Plan"})
+    approved = done("Approved", structured={"plan": "# Plan", "filePath": path})
+
+    mine = reports(PLAN_FILE)
+    mine.dispatched(use)
+    told = changed(mine.returned(approved, "completed"))
+    assert told == {"status": "completed", "title": "Exited Plan Mode", "rawInput": {"planFilePath": path}}
+
+    mine = reports(PLAN_FILE)
+    mine.dispatched(use)
+    gone = done("Approved", structured={"filePath": "/gone.md"})
+    assert "rawInput" not in changed(mine.returned(gone, "completed"))
+
+    mine = reports(AIR_BARE)
+    mine.dispatched(use)
+    assert "rawInput" not in changed(mine.returned(approved, "completed"))
+
+
+@pytest.mark.contract("TC-199")
+def test_the_ask_may_lack_the_plan_that_the_message_had() -> None:
+    mine = reports(PLAIN)
+    use = ToolUse("t1", "ExitPlanMode", {"plan": "# Plan"})
+    mine.dispatched(use)
+
+    assert mine.announced(ToolUse("t1", "ExitPlanMode", {}), None) == []
+    assert mine.dispatched(use) == []
