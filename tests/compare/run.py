@@ -63,7 +63,8 @@ class Runner:
         except Exception as error:
             told = self._told(client, since)
             await self.close()
-            return [*told, Entry(f"FAILED {error!r}", {"violations": "; ".join(client.violations)[:500]})]
+            log = {"violations": "; ".join(client.violations), "log": client.stderr.strip().split("\n")[-1]}
+            return [*told, Entry(f"FAILED {error!r}", log)]
 
     async def close(self) -> None:
         """End the agent, whatever it still does."""

@@ -249,7 +249,7 @@ _prompts("parallel-gated", [[bash("touch p1"), bash("touch p2")], ["done"]])
 
 # ── cancelling, queueing, closing ─────────────────────────────────────────────
 
-_SLOW_TEXT: Prompt = [[{"text": " ".join(f"w{n}" for n in range(60)), "pace": 0.1}]]
+_SLOW_TEXT: Prompt = [[{"text": "begun never", "pace": 30}]]
 _SLOW_BASH: Prompt = [[bash("touch q; python3 -c 'import time; time.sleep(30)'")], ["after"]]
 
 
