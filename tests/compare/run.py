@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,37 +34,51 @@ class Runner:
 
     async def start(self) -> list[Entry]:
         """The handshake and a first session."""
-        client = await self._agent()
-        session = client.call("session/new", {"cwd": str(client.sandbox.project), "mcpServers": []})
-        await session.message()
-        await asyncio.sleep(0.5)
-        return self._told(client, 0)
+        return await self._run(self._open)
 
     async def play(self, scenario: Scenario) -> list[Entry]:
-        """One scenario; a failure is told as its last entry."""
-        client = await self._agent()
-        project = client.sandbox.root / scenario.name
-        _furnish(project, scenario)
-        since = len(client.messages)
+        """One scenario in a session of its own."""
+        return await self._run(lambda client: self._play(client, scenario))
+
+    async def _run(self, act: Callable[[AcpClient], Awaitable[list[Entry]]]) -> list[Entry]:
+        """What an act made the agent send; a failure is told as the last entry."""
+        client: AcpClient | None = None
+        since = 0
         try:
             async with asyncio.timeout(SCENARIO_SECONDS):
-                servers = list(scenario.mcp_servers)
-                opened = await client.request("session/new", {"cwd": str(project), "mcpServers": servers})
-                session = opened["sessionId"]
-                await client.request("session/set_mode", {"sessionId": session, "modeId": scenario.mode})
-                client.handlers.update(scenario.handlers)
+                client = await self._agent()
                 since = len(client.messages)
-                await scenario.play(Stage(client, session, project))
-                await asyncio.sleep(0.3)
-                told = self._told(client, since)
-                await client.call("session/close", {"sessionId": session}).message()
-                client.violations.clear()
-                return told
+                return await act(client)
         except Exception as error:
+            if client is None:
+                return [Entry(f"FAILED {error!r}", {})]
             told = self._told(client, since)
             await self.close()
             log = {"violations": "; ".join(client.violations), "log": client.stderr.strip().split("\n")[-1]}
             return [*told, Entry(f"FAILED {error!r}", log)]
+
+    async def _open(self, client: AcpClient) -> list[Entry]:
+        opened = client.call("session/new", {"cwd": str(client.sandbox.project), "mcpServers": []})
+        await opened.message()
+        await asyncio.sleep(0.5)
+        return self._told(client, 0)
+
+    async def _play(self, client: AcpClient, scenario: Scenario) -> list[Entry]:
+        project = client.sandbox.root / scenario.name
+        _furnish(project, scenario)
+        opened = await client.request(
+            "session/new", {"cwd": str(project), "mcpServers": list(scenario.mcp_servers)}
+        )
+        session = opened["sessionId"]
+        await client.request("session/set_mode", {"sessionId": session, "modeId": scenario.mode})
+        client.handlers.update(scenario.handlers)
+        since = len(client.messages)
+        await scenario.play(Stage(client, session, project))
+        await asyncio.sleep(0.3)
+        told = self._told(client, since)
+        await client.call("session/close", {"sessionId": session}).message()
+        client.violations.clear()
+        return told
 
     async def close(self) -> None:
         """End the agent, whatever it still does."""
