@@ -49,6 +49,8 @@ class Entry:
 
     title: str
     fields: Mapping[str, str]
+    failed: bool = False
+    """Not a message at all: the run broke here."""
 
 
 def entries(messages: Sequence[Json], paths: Mapping[str, str], methods: Mapping[Any, str]) -> list[Entry]:

@@ -10,7 +10,15 @@ _VALUE = 70
 
 
 def differences(reference: Sequence[Entry], ours: Sequence[Entry]) -> list[str]:
-    """Lines that tell how two runs differ; none if they do not."""
+    """Lines that tell how two runs differ; none if they do not. A failed run is not compared."""
+    failures = [
+        (side, entry)
+        for side, run in (("reference", reference), ("ours", ours))
+        for entry in run
+        if entry.failed
+    ]
+    if failures:
+        return [line for side, entry in failures for line in _alone(side, entry)]
     matcher = SequenceMatcher(
         None, [entry.title for entry in reference], [entry.title for entry in ours], False
     )

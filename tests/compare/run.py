@@ -50,12 +50,9 @@ class Runner:
                 since = len(client.messages)
                 return await act(client)
         except Exception as error:
-            if client is None:
-                return [Entry(f"FAILED {error!r}", {})]
-            told = self._told(client, since)
             await self.close()
-            log = {"violations": "; ".join(client.violations), "log": client.stderr.strip().split("\n")[-1]}
-            return [*told, Entry(f"FAILED {error!r}", log)]
+            told = self._told(client, since) if client else []
+            return [*told, Entry(f"FAILED {str(error) or repr(error)}", {}, failed=True)]
 
     async def _open(self, client: AcpClient) -> list[Entry]:
         opened = client.call("session/new", {"cwd": str(client.sandbox.project), "mcpServers": []})

@@ -59,3 +59,9 @@ def test_messages_of_one_side_and_moved_ones_are_told_apart() -> None:
     assert differences([first, second], [second, first]) == [f"  ↕ at another place: {second.title}"]
     assert differences([first, second, third], [first, third])[0] == f"  − only reference: {second.title}"
     assert differences([first, third], [first, second, third])[0] == f"  + only ours: {second.title}"
+
+
+def test_a_run_that_broke_is_told_and_not_compared() -> None:
+    whole = run("s-1", "toolu_a", "/tmp/a")
+    broken = [whole[0], Entry("FAILED the agent is gone", {}, failed=True)]
+    assert differences(whole, broken) == ["  + only ours: FAILED the agent is gone"]

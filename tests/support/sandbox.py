@@ -1,7 +1,6 @@
 """A place where an agent runs with nothing of the developer's: own home, own configuration."""
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +55,3 @@ class Sandbox:
             else:
                 env[name] = value
         return env
-
-    def remove(self) -> None:
-        """Delete the folders."""
-        shutil.rmtree(self.root, ignore_errors=True)
