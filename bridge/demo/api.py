@@ -13,6 +13,7 @@ decided by a Python function. Point the CLI at it with `environment(url)`.
 
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +54,8 @@ _NOT_A_PROMPT = (
     "This session is being continued",
 )
 """How texts begin that Claude Code writes in the user's name while it goes on with a prompt."""
+_ATTACHMENT = re.compile(r"\[@[^\]]*\]\(\S+\)|[a-z][\w+.-]*://\S*|")
+"""A block that is a link and nothing else, or empty: the prompt stands beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +182,14 @@ def _understand(body: Mapping[str, Any], headers: Mapping[str, str], *, counting
     if last.startswith(_SUGGEST) or not body.get("tools"):
         return ApiRequest("side", body, headers)
     for at, block, text in _user_texts(messages):
-        if script.MARKER + "[" in text or not text.lstrip().startswith(_NOT_A_PROMPT):
+        if script.MARKER + "[" in text or _is_prompt(text.strip()):
             step = sum(1 for later in messages[at + 1 :] if later.get("role") == "assistant")
             return ApiRequest("turn", body, headers, text, step, (at, block))
     return ApiRequest("turn", body, headers)
+
+
+def _is_prompt(text: str) -> bool:
+    return not text.startswith(_NOT_A_PROMPT) and not _ATTACHMENT.fullmatch(text)
 
 
 def _user_texts(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int, str]]:
