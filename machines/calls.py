@@ -16,7 +16,7 @@ from machines.events import (
 )
 from machines.feed import Feed
 from machines.outputs import Ignored, ReportHook, ShowPlan, ShowPlanResult
-from machines.tool_call import Beat, Close, Input, Occasion, Refine, Show, ToolCall
+from machines.tool_call import Accept, Beat, Close, Input, Occasion, Refine, Show, ToolCall
 
 PLAN_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"})
 """They keep the plan and are shown as one, not as calls."""
@@ -92,14 +92,14 @@ class Calls:
         """A rule refused it."""
         self._to_open(event.call, event, event)
 
-    def finish(self, event: ToolReturned) -> None:
-        """Its result came."""
+    def finish(self, event: ToolReturned, *, accepted: bool = False) -> None:
+        """Its result came; `accepted` says that an error stands for an approval."""
         use = self._plans.pop(event.call, None)
         if use is not None:
             self._feed.put(ShowPlanResult(use, event))
             return
         hooked = self._open[event.call].hooked if event.call in self._open else False
-        self._to_open(event.call, event, event)
+        self._to_open(event.call, Accept(event) if accepted else event, event)
         if event.call in self._ended:
             self._ended[event.call] = not event.is_error and not hooked
 

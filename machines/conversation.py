@@ -27,10 +27,12 @@ from machines.companions import Companions
 from machines.feed import Feed, Record
 from machines.goal import Checked, Reset, Told
 from machines.incident import Book
-from machines.live_tasks import LiveTask
+from machines.live_tasks import TaskEvent
 from machines.permission import Announce
+from machines.plan_stop import PlanStop
 from machines.session_reports import UnavailableReason
 from machines.stops import Stops
+from machines.tool_call import Occasion
 from machines.work import Work
 
 
@@ -48,6 +50,7 @@ class Conversation:
         self._query: q.Query | None = None
         self._changes: deque[str] = deque()
         self._applying: str | None = None
+        self._plan = PlanStop()
 
     # ── what the bridge reads ──
 
@@ -121,7 +124,11 @@ class Conversation:
             self._prompt(e.PromptReceived(event.steer, event.goal))
 
     def _cancel(self, event: e.CancelRequested) -> None:
-        self._stops.cancel_all(connected=self._session.phase == "ready")
+        restarting = self._session.phase == "restarting"
+        if restarting:
+            self._feed(self._session, s.AbandonRestart())
+        self._plan.end()
+        self._stops.cancel_all(connected=self._session.phase == "ready", restarting=restarting)
 
     def _cancel_prompt(self, event: e.PromptCancelRequested) -> None:
         self._stops.cancel_one(event.turn)
@@ -147,7 +154,7 @@ class Conversation:
         match self._session.phase:
             case "ready":
                 self._release()
-            case "lost" | "reviving":
+            case "lost" | "reviving" | "restarting":
                 self._feed(self._session, s.WorkWaits())
             case "closing" | "closed":
                 self._stops.close()
@@ -228,6 +235,24 @@ class Conversation:
         self._work.answer(active)
         self._work.promote()
 
+    # ── an approved plan goes on in an empty conversation (M2.1) ──
+
+    def _result(self, event: e.Result) -> None:
+        restarts = self._plan.restarts(event)
+        self._plan.end()
+        if not restarts or self._work.turns.active is None or self._work.cancel.in_effect:
+            self._work.take_result(event)
+            return
+        self._asks.lose_all()
+        self._calls.close_all(Occasion.CANCELLED)
+        self._work.begin_continuation(event)
+        self._feed(self._session, s.Restart())
+
+    def _go_on(self) -> None:
+        active = self._work.turns.active
+        if active is not None:
+            self._feed.put(o.ContinuePlan(active.uuid))
+
     # ── frames of the process ──
 
     def _command(self, event: e.CommandMoved) -> None:
@@ -240,26 +265,10 @@ class Conversation:
         elif event.state == "running":
             self._work.run()
 
-    def _start_task(self, event: e.TaskStarted) -> None:
-        tasks = self._work.tasks
-        if tasks.is_late(event.task, event.run):
-            return
-        task = LiveTask(event.call, event.is_subagent, event.backgrounded, event.parent, event.run)
-        tasks.start(event.task, task)
-        if event.is_subagent:
+    def _task(self, event: TaskEvent) -> None:
+        if self._work.tasks.take(event):
             self._work.spawn(event.task)
         self._work.sync_requests()
-
-    def _background_task(self, event: e.TaskBackgrounded) -> None:
-        task = self._work.tasks.by_id.get(event.task)
-        if task is not None and not self._work.tasks.is_late(event.task, event.run):
-            task.backgrounded = event.backgrounded
-            self._work.sync_requests()
-
-    def _end_task(self, event: e.TaskEnded) -> None:
-        if not self._work.tasks.is_late(event.task, event.run):
-            self._work.tasks.end(event.task)
-            self._work.sync_requests()
 
     def _ask(self, event: e.AskReceived) -> None:
         self._asks.receive(event, admitted=self._may_ask(event.agent, event.use.call))
@@ -289,49 +298,50 @@ class Conversation:
 
     def _route(self, signal: object) -> o.Output | None:
         """Carry out what a machine tells the others; everything else is an output."""
-        match signal:
-            case q.Ready():
-                self._feed(self._session, s.QueryReady())
-            case q.StartFailed(cause):
-                self._query = None
-                self._feed(self._session, s.QueryFailed(cause))
-            case q.Lost():
-                self._lose_query(signal)
-            case s.Release():
-                self._release()
-            case s.FailWaiting(failure):
-                self._fail_waiting(failure)
-            case s.Finish():
-                self._finish()
-            case o.StartQuery():
-                self._start_query(signal)
-            case o.AnswerOpen():
-                self._feed.put(signal)
-                self._release()
-            case o.AnswerClose():
-                self._feed.put(o.StopTimer(e.Timer.TEARDOWN))
-                self._feed.put(signal)
-            case Announce(use, ask):
-                self._calls.announce(use, ask)
-                self._work.sync_requests()
-            case _:
-                return signal  # type: ignore[return-value]  # the rest of every signal union is an output
+        carry_out = _SIGNALS.get(type(signal))
+        if carry_out is None:
+            return signal  # type: ignore[return-value]  # the rest of every signal union is an output
+        carry_out(self, signal)
         return None
 
+    def _fail_start(self, signal: q.StartFailed) -> None:
+        self._query = None
+        self._feed(self._session, s.QueryFailed(signal.cause))
 
-_Handler = Callable[[Conversation, Any], None]
+    def _replace_query(self, signal: o.ReplaceQuery) -> None:
+        self._query = q.Query(*self._feed.listeners("Query"))
+        self._feed.put(signal)
+
+    def _drop_query(self, signal: o.DropQuery) -> None:
+        self._query = None
+        self._feed.put(signal)
+
+    def _opened(self, signal: o.AnswerOpen) -> None:
+        self._feed.put(signal)
+        self._release()
+
+    def _closed(self, signal: o.AnswerClose) -> None:
+        self._feed.put(o.StopTimer(e.Timer.TEARDOWN))
+        self._feed.put(signal)
+
+    def _announce(self, signal: Announce) -> None:
+        self._calls.announce(signal.use, signal.ask)
+        self._work.sync_requests()
+
+
+_Handler = Callable[[Conversation, Any], object]
 
 _FROM_PROCESS: dict[type, _Handler] = {
     e.CommandMoved: Conversation._command,
     e.Requesting: lambda c, event: c._work.request(event),
     e.Echoed: lambda c, event: c._work.echo(event.uuid),
     e.CliStateChanged: Conversation._state,
-    e.Result: lambda c, event: c._work.take_result(event),
+    e.Result: Conversation._result,
     e.ApiRetried: lambda c, event: c._companions.retried(event, c.active_turn),
     e.FilesPreviewed: Conversation._previewed,
-    e.TaskStarted: Conversation._start_task,
-    e.TaskBackgrounded: Conversation._background_task,
-    e.TaskEnded: Conversation._end_task,
+    e.TaskStarted: Conversation._task,
+    e.TaskBackgrounded: Conversation._task,
+    e.TaskEnded: Conversation._task,
     e.LevelListed: lambda c, event: c._work.tasks.list_level(event.tasks),
     Compacting: lambda c, event: c._companions.compact(event),
     Summarized: lambda c, event: c._companions.compact(event),
@@ -347,7 +357,7 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.ToolDispatched: lambda c, event: c._calls.dispatch(event, admitted=c._work.admits(event.use.parent)),
     e.ToolProgressed: lambda c, event: c._calls.progress(event),
     e.ToolHooked: lambda c, event: c._calls.hook(event),
-    e.ToolReturned: lambda c, event: c._calls.finish(event),
+    e.ToolReturned: lambda c, event: c._calls.finish(event, accepted=c._plan.accepts(event)),
     e.ToolDenied: lambda c, event: c._calls.deny(event),
     e.AskReceived: Conversation._ask,
     e.AskWithdrawn: Conversation._ask_withdrawn,
@@ -366,6 +376,7 @@ _OTHERS: dict[type, _Handler] = {
     e.AskAnswered: Conversation._answer_ask,
     e.FormAnswered: Conversation._answer_ask,
     e.AskPrepared: Conversation._ask_prepared,
+    e.PlanStopped: lambda c, event: c._plan.begin(event),
     e.QueryInitialized: Conversation._query_event,
     e.QueryStartFailed: Conversation._query_event,
     e.StreamClosed: Conversation._query_event,
@@ -373,3 +384,21 @@ _OTHERS: dict[type, _Handler] = {
     e.QueryStopped: Conversation._query_stopped,
     e.TimerFired: Conversation._fire,
 }
+
+_SIGNALS: dict[type, _Handler] = {
+    q.Ready: lambda c, _: c._feed(c._session, s.QueryReady()),
+    q.StartFailed: Conversation._fail_start,
+    q.Lost: Conversation._lose_query,
+    s.Release: lambda c, _: c._release(),
+    s.FailWaiting: lambda c, signal: c._fail_waiting(signal.failure),
+    s.Continue: lambda c, _: c._go_on(),
+    s.FailContinuing: lambda c, signal: c._stops.finish(signal.failure),
+    s.Finish: lambda c, _: c._finish(),
+    o.StartQuery: Conversation._start_query,
+    o.ReplaceQuery: Conversation._replace_query,
+    o.DropQuery: Conversation._drop_query,
+    o.AnswerOpen: Conversation._opened,
+    o.AnswerClose: Conversation._closed,
+    Announce: Conversation._announce,
+}
+"""What one machine tells another."""

@@ -9,6 +9,39 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
+from machines.ask_events import (
+    AskPrepared as AskPrepared,
+)
+from machines.ask_events import (
+    AskReceived as AskReceived,
+)
+from machines.ask_events import (
+    AskWithdrawn as AskWithdrawn,
+)
+from machines.ask_events import (
+    FormAnswered as FormAnswered,
+)
+from machines.ask_events import (
+    FormReceived as FormReceived,
+)
+from machines.ask_events import (
+    Option as Option,
+)
+from machines.ask_events import (
+    PlanStopped as PlanStopped,
+)
+from machines.task_events import (
+    LevelListed as LevelListed,
+)
+from machines.task_events import (
+    TaskBackgrounded as TaskBackgrounded,
+)
+from machines.task_events import (
+    TaskEnded as TaskEnded,
+)
+from machines.task_events import (
+    TaskStarted as TaskStarted,
+)
 from machines.tool_events import (
     MessageStarted as MessageStarted,
 )
@@ -248,98 +281,6 @@ class FilesPreviewed:
     failed: bool = False
 
 
-# ── work in the background ────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class TaskStarted:
-    """`system/task_started`."""
-
-    task: str
-    call: str | None = None
-    is_subagent: bool = False
-    backgrounded: bool = False
-    parent: str | None = None
-    run: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskBackgrounded:
-    """`system/task_updated` that says whether it runs in the background."""
-
-    task: str
-    backgrounded: bool
-    run: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskEnded:
-    """`system/task_notification`, or a patch with a final status."""
-
-    task: str
-    run: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LevelListed:
-    """`system/background_tasks_changed`: everything that runs in the background."""
-
-    tasks: frozenset[str]
-
-
-# ── what Claude Code asks ─────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One answer that a permission request offers."""
-
-    id: str
-    grants: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AskReceived:
-    """`can_use_tool`, keyed by its control request id."""
-
-    ask: str
-    use: ToolUse
-    options: tuple[Option, ...] = ()
-    agent: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AskPrepared:
-    """What the request shows is ready: a preview that had to be read from disk, or nothing."""
-
-    ask: str
-
-
-@dataclass(frozen=True, slots=True)
-class AskWithdrawn:
-    """`control_cancel_request`: nobody waits for the answer any more."""
-
-    ask: str
-
-
-@dataclass(frozen=True, slots=True)
-class FormReceived:
-    """A question of the model (`use` is its tool call), or a form or link of an MCP server."""
-
-    ask: str
-    use: ToolUse | None = None
-    agent: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FormAnswered:
-    """The client's answer to a form; `action` is `accept`, `decline`, or whatever it sent."""
-
-    ask: str
-    action: str | None
-    answer: object = None
-
-
 # ── time ──────────────────────────────────────────────────────────────────────
 
 
@@ -391,6 +332,7 @@ Event = (
     | ToolReturned
     | ToolDenied
     | AskReceived
+    | PlanStopped
     | AskPrepared
     | AskWithdrawn
     | FormReceived

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from machines.task_events import TaskBackgrounded, TaskEnded, TaskStarted
+
+TaskEvent = TaskStarted | TaskBackgrounded | TaskEnded
+
 
 @dataclass(slots=True)
 class LiveTask:
@@ -24,18 +28,21 @@ class LiveTasks:
 
     by_id: dict[str, LiveTask] = field(default_factory=dict)
 
-    def start(self, id: str, task: LiveTask) -> None:
-        """A task began, or began another run."""
-        self.by_id[id] = task
-
-    def is_late(self, id: str, run: str) -> bool:
-        """A frame of an earlier run of a task that runs again."""
-        task = self.by_id.get(id)
-        return task is not None and bool(run) and run < task.run
-
-    def end(self, id: str) -> LiveTask | None:
-        """A task ended."""
-        return self.by_id.pop(id, None)
+    def take(self, event: TaskEvent) -> bool:
+        """Follow one task; whether a subagent began a run. Frames of an earlier run are late (B1)."""
+        known = self.by_id.get(event.task)
+        if known is not None and event.run and event.run < known.run:
+            return False
+        match event:
+            case TaskStarted(task, call, is_subagent, backgrounded, parent, run):
+                self.by_id[task] = LiveTask(call, is_subagent, backgrounded, parent, run)
+                return is_subagent
+            case TaskBackgrounded(backgrounded=backgrounded):
+                if known is not None:
+                    known.backgrounded = backgrounded
+            case TaskEnded(task):
+                self.by_id.pop(task, None)
+        return False
 
     def list_level(self, ids: frozenset[str]) -> None:
         """Claude Code named what runs in the background; it never starts anything here."""

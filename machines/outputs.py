@@ -18,6 +18,57 @@ from machines.events import (
     ToolReturned,
     ToolUse,
 )
+from machines.process_outputs import (
+    AbortAsk as AbortAsk,
+)
+from machines.process_outputs import (
+    AnswerSteer as AnswerSteer,
+)
+from machines.process_outputs import (
+    ApplyChange as ApplyChange,
+)
+from machines.process_outputs import (
+    AskForm as AskForm,
+)
+from machines.process_outputs import (
+    CancelMessage as CancelMessage,
+)
+from machines.process_outputs import (
+    ContinuePlan as ContinuePlan,
+)
+from machines.process_outputs import (
+    DenyAsk as DenyAsk,
+)
+from machines.process_outputs import (
+    DropQuery as DropQuery,
+)
+from machines.process_outputs import (
+    Interrupt as Interrupt,
+)
+from machines.process_outputs import (
+    PrepareAsk as PrepareAsk,
+)
+from machines.process_outputs import (
+    ReplaceQuery as ReplaceQuery,
+)
+from machines.process_outputs import (
+    ReplyAsk as ReplyAsk,
+)
+from machines.process_outputs import (
+    ReplyForm as ReplyForm,
+)
+from machines.process_outputs import (
+    SendPrompt as SendPrompt,
+)
+from machines.process_outputs import (
+    SendSteer as SendSteer,
+)
+from machines.process_outputs import (
+    StartQuery as StartQuery,
+)
+from machines.process_outputs import (
+    StopQuery as StopQuery,
+)
 from machines.session_reports import (
     PreviewFiles,
     PublishGoal,
@@ -208,109 +259,7 @@ class ReportWork:
     outcome: Outcome | None = None
 
 
-# ── to Claude Code ────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class StartQuery:
-    """Start a process; `resume` takes up the stored conversation of the session."""
-
-    resume: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class StopQuery:
-    """Stop the process; its end is `QueryStopped`."""
-
-
-@dataclass(frozen=True, slots=True)
-class SendPrompt:
-    """Write the user message of a turn."""
-
-    turn: str
-
-
-@dataclass(frozen=True, slots=True)
-class SendSteer:
-    """Write a message into the running turn; `now` interrupts what is being generated."""
-
-    steer: str
-    priority: Literal["now", "later"]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSteer:
-    """Answer a steering request."""
-
-    steer: str
-    outcome: Literal["injected", "startedNewTurn", "promptRequired"]
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupt:
-    """Stop what runs, and with `cancel_queued` drop what waits; its reply is never awaited."""
-
-    cancel_queued: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CancelMessage:
-    """Drop one message that Claude Code has not started."""
-
-    uuid: str
-
-
-@dataclass(frozen=True, slots=True)
-class PrepareAsk:
-    """Find out what a permission request has to show; its end is `AskPrepared`."""
-
-    ask: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyAsk:
-    """Reply with what the offered option means."""
-
-    ask: str
-    option: str
-
-
-@dataclass(frozen=True, slots=True)
-class DenyAsk:
-    """Reply that the tool may not run, without having asked."""
-
-    ask: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class AbortAsk:
-    """Reply with an error: the tool does not run, the turn goes on."""
-
-    ask: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class AskForm:
-    """Send the `elicitation/create` request of a question."""
-
-    ask: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyForm:
-    """Reply with what the client answered to a form."""
-
-    ask: str
-    answer: object
-
-
-@dataclass(frozen=True, slots=True)
-class ApplyChange:
-    """Carry out a change of mode or configuration; its end is `ChangeFinished`."""
-
-    change: str
+# ── to the client: changes that fail ──
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,6 +322,9 @@ Output = (
     | ReportFiles
     | ReportWork
     | StartQuery
+    | ReplaceQuery
+    | DropQuery
+    | ContinuePlan
     | StopQuery
     | SendPrompt
     | SendSteer

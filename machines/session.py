@@ -16,9 +16,11 @@ from machines.events import CloseRequested, QueryStartFailed, QueryStopped, Star
 from machines.outputs import (
     AnswerClose,
     AnswerOpen,
+    DropQuery,
     Failure,
     FailureKind,
     RefuseOpen,
+    ReplaceQuery,
     StartQuery,
     TellRestarted,
 )
@@ -56,6 +58,28 @@ class WorkWaits:
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """An approved plan goes on in an empty conversation (M2.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonRestart:
+    """A cancel came while the empty conversation was being made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """The empty conversation is there: the turn goes on in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailContinuing:
+    """There will be no empty conversation."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """What waited for the process may be sent."""
 
@@ -72,8 +96,32 @@ class Finish:
     """Everything of the session is to be brought to its end (M2.2)."""
 
 
-Input = Open | QueryReady | QueryFailed | QueryLost | WorkWaits | CloseRequested | QueryStopped | TimerFired
-Signal = StartQuery | AnswerOpen | RefuseOpen | AnswerClose | TellRestarted | Release | FailWaiting | Finish
+Input = (
+    Open
+    | QueryReady
+    | QueryFailed
+    | QueryLost
+    | WorkWaits
+    | Restart
+    | AbandonRestart
+    | CloseRequested
+    | QueryStopped
+    | TimerFired
+)
+Signal = (
+    StartQuery
+    | ReplaceQuery
+    | DropQuery
+    | AnswerOpen
+    | RefuseOpen
+    | AnswerClose
+    | TellRestarted
+    | Continue
+    | FailContinuing
+    | Release
+    | FailWaiting
+    | Finish
+)
 
 
 class Session(Lifecycle[Input, Signal]):
@@ -83,19 +131,28 @@ class Session(Lifecycle[Input, Signal]):
     ready = State()
     lost = State()
     reviving = State()
+    restarting = State()
     closing = State()
     closed = State(final=True)
 
     open = stay(creating, "start_query")
-    query_ready = creating.to(ready, on="answer_open") | reviving.to(ready, on=["tell_restarted", "release"])
-    query_failed = creating.to(closed, on=["refuse_open", "fail_waiting"]) | reviving.to(
-        lost, on="fail_waiting"
+    query_ready = (
+        creating.to(ready, on="answer_open")
+        | reviving.to(ready, on=["tell_restarted", "release"])
+        | restarting.to(ready, on=["go_on", "release"])
+    )
+    query_failed = (
+        creating.to(closed, on=["refuse_open", "fail_waiting"])
+        | reviving.to(lost, on="fail_waiting")
+        | restarting.to(lost, on=["fail_going_on", "fail_waiting"])
     )
     query_lost = ready.to(lost)
-    work_waits = lost.to(reviving, on="restart_query") | stay(ready) | stay(reviving)
+    restart = ready.to(restarting, on="replace_query")
+    abandon = restarting.to(lost, on="drop_query")
+    work_waits = lost.to(reviving, on="restart_query") | stay(ready) | stay(reviving) | stay(restarting)
     close = (
         creating.to(closing, on=["refuse_closed", "finish"])
-        | closing.from_(ready, lost, reviving, on="finish")
+        | closing.from_(ready, lost, reviving, restarting, on="finish")
         | stay(closing)
     )
     query_stopped = closing.to(closed, on="answer_close")
@@ -107,6 +164,8 @@ class Session(Lifecycle[Input, Signal]):
         QueryFailed: "query_failed",
         QueryLost: "query_lost",
         WorkWaits: "work_waits",
+        Restart: "restart",
+        AbandonRestart: "abandon",
         CloseRequested: "close",
         QueryStopped: "query_stopped",
         TimerFired: "give_up",
@@ -119,6 +178,25 @@ class Session(Lifecycle[Input, Signal]):
     def restart_query(self) -> None:
         """Start another process that takes up the conversation."""
         self.put(StartQuery(resume=True))
+
+    def replace_query(self) -> None:
+        """Start over with an empty conversation."""
+        self.put(ReplaceQuery())
+
+    def drop_query(self) -> None:
+        """The process that was to replace the old one is not wanted any more."""
+        self.put(DropQuery())
+
+    def go_on(self) -> None:
+        """The turn goes on with the plan."""
+        self.put(Continue())
+
+    def fail_going_on(self, cause: QueryFailed) -> None:
+        """The turn fails with the reason; this is no loss of a process."""
+        kind = FailureKind.RESTART_FAILED
+        if cause.cause.kind is StartFailure.AUTH_REQUIRED:
+            kind = FailureKind.AUTH_REQUIRED
+        self.put(FailContinuing(Failure(kind, f"Claude Code could not be restarted: {cause.cause.text}.")))
 
     def answer_open(self) -> None:
         """The request that opened the session succeeds."""

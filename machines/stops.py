@@ -27,10 +27,14 @@ class Stops:
 
     # ── cancel ──
 
-    def cancel_all(self, *, connected: bool) -> None:
+    def cancel_all(self, *, connected: bool, restarting: bool = False) -> None:
         """`session/cancel`: everything received so far ends as cancelled (M6)."""
         work = self._work
         active = work.turns.active
+        if active is not None and restarting:
+            self._withdraw(work.turns.waiting())
+            work.settle([active], Outcome("cancelled"))
+            return
         quiet = active is None and not len(work.turns) and work.foreground.is_idle and not work.tasks.by_id
         if not connected or quiet:
             self._withdraw(work.turns.waiting())

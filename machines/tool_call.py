@@ -60,7 +60,14 @@ class Close:
     occasion: Occasion
 
 
-Input = Show | Refine | Beat | ToolHooked | ToolReturned | ToolDenied | Close
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """Its error result hides an approval: the plan goes on elsewhere (M2.1)."""
+
+    result: ToolReturned
+
+
+Input = Accept | Show | Refine | Beat | ToolHooked | ToolReturned | ToolDenied | Close
 Signal = ShowCall | RefineCall | ReportProgress | ReportHook | ReturnCall | DenyCall | CloseCall
 
 
@@ -83,6 +90,7 @@ class ToolCall(Lifecycle[Input, Signal]):
         | failed.from_(pending, in_progress, cond="is_error", on="fail_call")
         | denied.to(failed, on="fail_call")
     )
+    accept = completed.from_(pending, in_progress, on="accept_call") | denied.to(failed)
     close = failed.from_(pending, in_progress, on="close_call") | denied.to(failed)
 
     triggers: ClassVar[dict[type, str]] = {
@@ -92,6 +100,7 @@ class ToolCall(Lifecycle[Input, Signal]):
         ToolHooked: "hook",
         ToolDenied: "deny",
         ToolReturned: "returns",
+        Accept: "accept",
         Close: "close",
     }
 
@@ -137,6 +146,10 @@ class ToolCall(Lifecycle[Input, Signal]):
     def fail_call(self, cause: ToolReturned) -> None:
         """Report its error."""
         self.put(ReturnCall(cause, "failed"))
+
+    def accept_call(self, cause: Accept) -> None:
+        """Report an approval, whatever Claude Code was told."""
+        self.put(ReturnCall(cause.result, "completed"))
 
     def close_call(self, cause: Close) -> None:
         """Report that no result will come."""

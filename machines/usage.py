@@ -66,6 +66,10 @@ class Tally:
         """Forget what an earlier turn used."""
         self.own, self.models = Tokens(), {}
 
+    def rebase(self) -> None:
+        """A new conversation goes on for the same turn: its counters start at zero."""
+        self.totals = {}
+
     def read(
         self, usage: Mapping[str, object] | None, model_usage: Mapping[str, object], *, own: bool
     ) -> None:

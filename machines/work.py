@@ -75,6 +75,13 @@ class Work:
         self._calls.forget_dropped()
         self._companions.recover("runtime_rebind")
 
+    def begin_continuation(self, result: Result) -> None:
+        """The active turn goes on in a new process: what it used so far stays its own (INV-S4)."""
+        self._tally.read(result.usage, result.model_usage, own=True)
+        self._tally.rebase()
+        self.tasks.clear()
+        self.owed = self._unowed = 0
+
     def admits(self, parent: str | None) -> bool:
         """Whether new content may appear: none of stopped work, unless a subagent goes on (M6)."""
         return self.cancel.admits_new or (parent is not None and parent in self.tasks.background_calls())
@@ -218,13 +225,10 @@ class Work:
         """Claude Code works: an idle to come belongs to this work."""
         self.owed = 0
 
-    # ── tasks ──
-
     def spawn(self, task: str) -> None:
         """A subagent began, or runs again: the turn that runs waits for it."""
-        active = self.turns.active
-        if active is not None:
-            active.spawned.add(task)
+        if self.turns.active is not None:
+            self.turns.active.spawned.add(task)
 
     # ── how work ends; `stops` ends it by these too ──
 
