@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COVERAGE = 30
+COVERAGE = 70
 """Per cent of the branches of `machines` and `wire` that the tests must reach."""
 
 PYTHON = sys.executable

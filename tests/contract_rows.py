@@ -1,7 +1,7 @@
 """The rows of `docs/contract`, and which of them the tests prove.
 
-As a pytest plugin it ends a run with a line for each topic that the run touched, counting the rows
-of its passed tests; `--contract-missing` names the others too. `python -m tests.contract_rows`
+As a pytest plugin it ends a run with a line for each topic of which the run proved rows, counting
+those of its passed tests; `--contract-missing` names the others too. `python -m tests.contract_rows`
 says the same from the source of the tests, without running any.
 """
 
@@ -88,14 +88,19 @@ def _strings(argument: ast.expr) -> Iterator[str]:
 # ── what is reported ──────────────────────────────────────────────────────────
 
 
-def report(every: Iterable[Topic], proven: Set[str], *, missing: bool) -> Iterator[str]:
-    """A line for each topic, with `missing` also the rows that nothing proves, and the sum."""
+def report(every: Iterable[Topic], proven: Set[str], *, missing: bool, idle: bool = True) -> Iterator[str]:
+    """A line for each topic and the sum.
+
+    With `missing` also the rows that nothing proves, without `idle` no topic of which nothing is proven.
+    """
     total = count = 0
     for topic in every:
         open_rows = [row for row in topic.rows if row.id not in proven]
         done = len(topic.rows) - len(open_rows)
         total += len(topic.rows)
         count += done
+        if not done and not idle:
+            continue
         yield f"{done:4} proven {len(open_rows):4} not yet   {topic.document}: {topic.name}"
         if missing:
             yield from (f"       {row.id}  {row.requirement}  ({', '.join(row.checks)})" for row in open_rows)
@@ -140,10 +145,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """The topics of which this run proved a row, or all of them when asked for the missing."""
     proven = _proven - _failed
     missing = bool(config.getoption("--contract-missing"))
-    every = [topic for topic in topics() if missing or any(row.id in proven for row in topic.rows)]
-    if every:
+    if proven or missing:
         terminalreporter.section("contract")
-        for line in report(every, proven, missing=missing):
+        for line in report(topics(), proven, missing=missing, idle=missing):
             terminalreporter.write_line(line)
 
 
