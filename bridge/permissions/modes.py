@@ -96,6 +96,11 @@ def start_mode(
     return Start(fallback.mode, (f"{ignored}: not available in this session.", *fallback.warnings))
 
 
+def mode_of_setting(setting: object) -> str | None:
+    """The mode that a settings value names, in any case and by its aliases; `None` for no mode (CF-017)."""
+    return _SETTING_NAMES.get(setting.strip().lower()) if isinstance(setting, str) else None
+
+
 def effective_mode(mode: str, supports_auto: bool | None) -> tuple[str, bool]:
     """The mode that really applies on a model, and whether it fell back (CF-020 … CF-022, CF-026).
 
@@ -152,7 +157,7 @@ def _kind(mode: SessionMode, air: bool) -> dict[str, object]:
 def _from_settings(offered: set[str], setting: object) -> Start:
     if setting is None:
         return Start("default")
-    mode = _SETTING_NAMES.get(setting.strip().lower()) if isinstance(setting, str) else None
+    mode = mode_of_setting(setting)
     if mode is None:
         shown = _quoted(setting)
         return Start("default", (f'permissions.defaultMode {shown} is not a mode; using "default".',))

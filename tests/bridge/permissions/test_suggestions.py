@@ -93,6 +93,7 @@ for _ in range(100_000):
         [{"type": "removeRules", "rules": [], "behavior": "allow", "destination": "session"}],
         [add_rules(*[("Bash", "ls")] * 101)],
         [add_rules(("Bash", "ls")) | {"rules": "ls"}],
+        [add_rules(("Bash", "ls")) | {"rules": ["ls"]}],
         [add_rules(("Bash", "ls")) | {"rules": [{"ruleContent": "ls"}]}],
         [add_rules(("Bash", "ls")) | {"rules": [{"toolName": "Bash", "ruleContent": None}]}],
         [add_rules(("Bash", "ls")) | {"rules": [{"toolName": "Bash", "ruleContent": 5}]}],

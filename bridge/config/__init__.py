@@ -1,0 +1,1 @@
+"""Settings, models, options, accounts and providers: what a session runs with, as values."""

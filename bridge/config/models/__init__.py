@@ -1,0 +1,1 @@
+"""The models that a session offers: the list, the matching of names, the labels."""
