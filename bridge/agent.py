@@ -6,7 +6,7 @@ in a thread after the handshake was answered.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -20,7 +20,7 @@ from machines import connection as m
 from wire import rpc
 
 if TYPE_CHECKING:
-    from bridge.methods import Sessions
+    from bridge.methods.sessions import Sessions
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,8 @@ class Agent:
         self._client = ClientCapabilities()
         self._clean = True
         self._sessions: Sessions | None = None
-        self._loaded = anyio.Event()
+        self._deferred: list[Callable[[Sessions], None]] = []
+        """What came before the sessions were loaded, in its order."""
 
     @property
     def _closing(self) -> bool:
@@ -69,17 +70,16 @@ class Agent:
         elif self._sessions is not None:
             self._sessions.request(inbound)
         else:
-            self._surroundings.tasks.start_soon(self._request_later, inbound)
+            self._deferred.append(lambda sessions: self._serve(sessions, inbound))
 
     def notification(self, method: str, params: Mapping[str, object]) -> None:
         """Serve a notification; one that nobody knows is ignored."""
-        if self._sessions is not None and not self._closing:
-            self._sessions.notification(method, params)
+        if not self._closing:
+            self._to_sessions(lambda sessions: sessions.notification(method, params))
 
     def cancelled(self, inbound: Inbound) -> None:
         """The client does not wait for this request any more."""
-        if self._sessions is not None:
-            self._sessions.cancelled(inbound)
+        self._to_sessions(lambda sessions: sessions.cancelled(inbound))
 
     def closed(self, cause: Cause) -> None:
         """The client ended its input, or does not read any more."""
@@ -122,17 +122,27 @@ class Agent:
                     log.error("%s without a request", type(output).__name__)
 
     async def _load(self) -> None:
-        """Import the rest while the client reads the answer."""
-        self._sessions = await to_thread.run_sync(self._surroundings.open_sessions, self._peer, self._client)
-        self._loaded.set()
-
-    async def _request_later(self, inbound: Inbound) -> None:
-        await self._loaded.wait()
-        if self._sessions is not None:
+        """Import the rest while the client reads the answer, then serve what came meanwhile."""
+        sessions = await to_thread.run_sync(self._surroundings.open_sessions, self._peer, self._client)
+        self._sessions = sessions
+        for serve in self._deferred:
             try:
-                self._sessions.request(inbound)
-            except Exception as error:
-                inbound.reject(error)
+                serve(sessions)
+            except Exception:
+                log.exception("a message of the client could not be handled")
+        self._deferred.clear()
+
+    def _to_sessions(self, serve: "Callable[[Sessions], None]") -> None:
+        if self._sessions is not None:
+            serve(self._sessions)
+        else:
+            self._deferred.append(serve)
+
+    def _serve(self, sessions: "Sessions", inbound: Inbound) -> None:
+        try:
+            sessions.request(inbound)
+        except Exception as error:
+            inbound.reject(error)
 
     # ── the end ──
 

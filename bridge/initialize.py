@@ -11,7 +11,7 @@ from wire.rpc import INVALID_PARAMS, WireError
 
 PROTOCOL_VERSION = 1
 
-WORKING: Sequence[str] = ("diffPatch", "planFile")
+WORKING: Sequence[str] = ("sessionFailure", "agentFileChangeReport", "diffPatch", "planFile")
 """The AIR capabilities that work by now, in the contract's order (NG-013)."""
 
 
@@ -42,9 +42,11 @@ def initialize_response(
 ) -> dict[str, object]:
     """The result of `initialize` on ACP v1."""
     sessions: dict[str, object] = {name: {} for name in ("additionalDirectories", "close")}
-    meta: dict[str, object] = {}
+    meta: dict[str, object] = {"steering": {"supported": True}}
     if client.air:
-        meta["jetbrains"] = {"air": {"version": 1, "capabilities": list(WORKING)}}
+        goal = {"version": 1, "controlMethod": "_session/goal", "actions": ["set", "clear"]}
+        air = {"version": 1, "capabilities": list(WORKING), "goal": goal}
+        meta = {"jetbrains": {"air": air}, **meta}
     response: dict[str, object] = {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": {
@@ -56,4 +58,4 @@ def initialize_response(
         "agentInfo": {"name": "claude-acp", "title": "Claude Agent", "version": agent_version()},
         "authMethods": list(auth_methods),
     }
-    return {**response, "_meta": meta} if meta else response
+    return {**response, "_meta": meta}

@@ -20,7 +20,7 @@ from bridge.stdio import Writer, claim_stdout, read_lines
 from bridge.tracing import TRACE, TRACE_TEXT, Trace
 
 if TYPE_CHECKING:
-    from bridge.methods import Sessions
+    from bridge.methods.sessions import Sessions
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,8 @@ class AgentProcess:
         """Import what sessions need; runs in a worker thread."""
         from bridge.claude.lean import load_sdk
         from bridge.live.session import Host
-        from bridge.methods import Sessions
+        from bridge.methods.sessions import Sessions
+        from bridge.methods.table import METHODS
 
         load_sdk()
         host = Host(
@@ -78,7 +79,7 @@ class AgentProcess:
             trace=self._trace,
             home=str(Path.home()),
         )
-        return Sessions(host, client)
+        return Sessions(host, client, METHODS)
 
     def shut(self, *, clean: bool) -> None:
         """The agent is done."""

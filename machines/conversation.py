@@ -9,23 +9,16 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from machines import compaction as c
 from machines import events as e
+from machines import goal as g
 from machines import outputs as o
 from machines import query as q
 from machines import session as s
 from machines.asks import Asks
 from machines.calls import Calls
-from machines.compaction import (
-    BoundaryPassed,
-    Compacted,
-    Compacting,
-    CompactionFailed,
-    Summarized,
-    SummaryStreamed,
-)
 from machines.companions import Companions
 from machines.feed import Feed, Record
-from machines.goal import Checked, Reset, Told
 from machines.incident import Book
 from machines.live_tasks import TaskEvent
 from machines.permission import Announce
@@ -96,7 +89,7 @@ class Conversation:
         self._feed(self._session, s.Open(resume))
         return self._feed.take()
 
-    def handle(self, event: e.Event) -> tuple[o.Output, ...]:
+    def handle(self, event: e.Event | c.Input | g.Input) -> tuple[o.Output, ...]:
         """Advance by one event and return, in order, what has to be done about it."""
         from_process = _FROM_PROCESS.get(type(event))
         if from_process is not None:
@@ -333,32 +326,32 @@ _Handler = Callable[[Conversation, Any], object]
 
 _FROM_PROCESS: dict[type, _Handler] = {
     e.CommandMoved: Conversation._command,
-    e.Requesting: lambda c, event: c._work.request(event),
-    e.Echoed: lambda c, event: c._work.echo(event.uuid),
+    e.Requesting: lambda it, event: it._work.request(event),
+    e.Echoed: lambda it, event: it._work.echo(event.uuid),
     e.CliStateChanged: Conversation._state,
     e.Result: Conversation._result,
-    e.ApiRetried: lambda c, event: c._companions.retried(event, c.active_turn),
+    e.ApiRetried: lambda it, event: it._companions.retried(event, it.active_turn),
     e.FilesPreviewed: Conversation._previewed,
     e.TaskStarted: Conversation._task,
     e.TaskBackgrounded: Conversation._task,
     e.TaskEnded: Conversation._task,
-    e.LevelListed: lambda c, event: c._work.tasks.list_level(event.tasks),
-    Compacting: lambda c, event: c._companions.compact(event),
-    Summarized: lambda c, event: c._companions.compact(event),
-    SummaryStreamed: lambda c, event: c._companions.compact(event),
-    Compacted: lambda c, event: c._companions.compact(event),
-    CompactionFailed: lambda c, event: c._companions.compact(event),
-    BoundaryPassed: lambda c, event: c._companions.compact(event),
-    Told: lambda c, event: c._companions.goal(event),
-    Checked: lambda c, event: c._companions.goal(event),
-    Reset: lambda c, event: c._companions.goal(event),
-    e.MessageStarted: lambda c, event: c._work.note_message(root=event.parent is None),
-    e.ToolStarted: lambda c, event: c._calls.start(event, admitted=c._work.admits(event.use.parent)),
-    e.ToolDispatched: lambda c, event: c._calls.dispatch(event, admitted=c._work.admits(event.use.parent)),
-    e.ToolProgressed: lambda c, event: c._calls.progress(event),
-    e.ToolHooked: lambda c, event: c._calls.hook(event),
-    e.ToolReturned: lambda c, event: c._calls.finish(event, accepted=c._plan.accepts(event)),
-    e.ToolDenied: lambda c, event: c._calls.deny(event),
+    e.LevelListed: lambda it, event: it._work.tasks.list_level(event.tasks),
+    c.Compacting: lambda it, event: it._companions.compact(event),
+    c.Summarized: lambda it, event: it._companions.compact(event),
+    c.SummaryStreamed: lambda it, event: it._companions.compact(event),
+    c.Compacted: lambda it, event: it._companions.compact(event),
+    c.CompactionFailed: lambda it, event: it._companions.compact(event),
+    c.BoundaryPassed: lambda it, event: it._companions.compact(event),
+    g.Told: lambda it, event: it._companions.goal(event),
+    g.Checked: lambda it, event: it._companions.goal(event),
+    g.Reset: lambda it, event: it._companions.goal(event),
+    e.MessageStarted: lambda it, event: it._work.note_message(root=event.parent is None),
+    e.ToolStarted: lambda it, event: it._calls.start(event, admitted=it._work.admits(event.use.parent)),
+    e.ToolDispatched: lambda it, event: it._calls.dispatch(event, admitted=it._work.admits(event.use.parent)),
+    e.ToolProgressed: lambda it, event: it._calls.progress(event),
+    e.ToolHooked: lambda it, event: it._calls.hook(event),
+    e.ToolReturned: lambda it, event: it._calls.finish(event, accepted=it._plan.accepts(event)),
+    e.ToolDenied: lambda it, event: it._calls.deny(event),
     e.AskReceived: Conversation._ask,
     e.AskWithdrawn: Conversation._ask_withdrawn,
     e.FormReceived: Conversation._form,
@@ -376,7 +369,7 @@ _OTHERS: dict[type, _Handler] = {
     e.AskAnswered: Conversation._answer_ask,
     e.FormAnswered: Conversation._answer_ask,
     e.AskPrepared: Conversation._ask_prepared,
-    e.PlanStopped: lambda c, event: c._plan.begin(event),
+    e.PlanStopped: lambda it, event: it._plan.begin(event),
     e.QueryInitialized: Conversation._query_event,
     e.QueryStartFailed: Conversation._query_event,
     e.StreamClosed: Conversation._query_event,
@@ -386,14 +379,14 @@ _OTHERS: dict[type, _Handler] = {
 }
 
 _SIGNALS: dict[type, _Handler] = {
-    q.Ready: lambda c, _: c._feed(c._session, s.QueryReady()),
+    q.Ready: lambda it, _: it._feed(it._session, s.QueryReady()),
     q.StartFailed: Conversation._fail_start,
     q.Lost: Conversation._lose_query,
-    s.Release: lambda c, _: c._release(),
-    s.FailWaiting: lambda c, signal: c._fail_waiting(signal.failure),
-    s.Continue: lambda c, _: c._go_on(),
-    s.FailContinuing: lambda c, signal: c._stops.finish(signal.failure),
-    s.Finish: lambda c, _: c._finish(),
+    s.Release: lambda it, _: it._release(),
+    s.FailWaiting: lambda it, signal: it._fail_waiting(signal.failure),
+    s.Continue: lambda it, _: it._go_on(),
+    s.FailContinuing: lambda it, signal: it._stops.finish(signal.failure),
+    s.Finish: lambda it, _: it._finish(),
     o.StartQuery: Conversation._start_query,
     o.ReplaceQuery: Conversation._replace_query,
     o.DropQuery: Conversation._drop_query,

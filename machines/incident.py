@@ -72,6 +72,7 @@ class Book:
     notices: int = 0
     last_notice: tuple[str, str] | None = None
     """Title and id of the last notice: the same title again is a revision of it."""
+    revisions: dict[str, int] = field(default_factory=dict)
 
     def turn_id(self, turn: str) -> str:
         """The one id of a turn's failure."""
@@ -81,6 +82,11 @@ class Book:
         """A fresh id for an incident that belongs to no turn."""
         self.number += 1
         return f"{self.session}:session-error:{self.epoch}:{self.number}"
+
+    def revise(self, id: str) -> int:
+        """The next revision of a notice."""
+        self.revisions[id] = self.revisions.get(id, 0) + 1
+        return self.revisions[id]
 
     def notice_id(self, title: str) -> str:
         """The id of a notice."""

@@ -3,31 +3,28 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anyio import to_thread
-
-from bridge.live.asking import Asking, read_answer, read_form_answer
+from bridge.live.answers import Message, failure_error, open_error
 from bridge.live.client import SessionClient
-from bridge.live.failures import open_error, prompt_error
+from bridge.live.control import Control
 from bridge.live.modes import Modes
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.live.screen import Screen
 from bridge.live.setup import Setup, launch
-from bridge.messages import frames as f
+from bridge.messages import items as f
 from bridge.messages.prompts import claude_content
 from bridge.messages.stream import MessageStream
-from bridge.messages.usage import prompt_usage
 from bridge.peer import Inbound
-from bridge.permissions import outcome, questions
-from bridge.permissions.options import QUESTION, Situation, used_percent
 from machines import events as e
 from machines import outputs as o
+from machines import session_reports as r
 from machines.conversation import Conversation
+from machines.incident import Book
 from wire import rpc
 
 if TYPE_CHECKING:
     from bridge.live.session import Host
 
-_PATCHED = frozenset({"Edit", "Write"})
+_REMEMBERED = 256
 
 
 class Performer:
@@ -41,6 +38,7 @@ class Performer:
         stream: MessageStream,
         conversation: Conversation,
         post: Post,
+        book: Book | None,
     ) -> None:
         self._setup = setup
         self._host = host
@@ -48,50 +46,21 @@ class Performer:
         self._conversation = conversation
         self.process = process
         self._client = SessionClient(host.peer, setup.id)
-        self.screen = Screen(setup, host.home, self._client, stream, conversation, host.new_id)
+        self.screen = Screen(setup, host.home, self._client, stream, conversation, host.new_id, book)
         self.modes = Modes(setup, self._client)
-        self._asking = Asking(setup.client, setup.cwd, self.screen.reports)
+        self.control = Control(setup, host, process, self._client, self.screen, self.modes, post)
         self._claude_id = setup.id
         self.opening: Inbound | None = None
         self.closing: list[Inbound] = []
-        self.prompts: dict[str, tuple[Inbound, Sequence[Mapping[str, object]]]] = {}
+        self.messages: dict[str, Message] = {}
+        self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
+        self._stored = setup.resume  # Claude Code has a transcript of the conversation
         self.changes: dict[str, tuple[Inbound, str]] = {}
         self.closed = False
 
     def perform(self, output: o.Output) -> None:
         """Do what the output says."""
         _PERFORM[type(output)](self, output)
-
-    # ── what the session is asked by Claude Code ──
-
-    def asked(self, request_id: str, request: Mapping[str, object]) -> e.Event | None:
-        """A control request: an ask becomes an event, everything else is answered here."""
-        match request.get("subtype"):
-            case "can_use_tool" if request.get("tool_name") == QUESTION:
-                return self._asked_question(request_id, request)
-            case "can_use_tool":
-                return self._asking.receive(request_id, request, self._situation())
-            case "hook_callback":
-                self._answer_hook(request_id, request)
-            case "elicitation":
-                form = self._asking.receive_form(request_id, request, self._setup.id, self._host.new_id())
-                if form is not None:
-                    return form
-                self.process.reply(request_id, {"action": "cancel"})
-            case "request_user_dialog":
-                pass  # no kind of dialog was declared, and Claude Code expects no answer then
-            case _:
-                self.process.refuse(request_id, "Unsupported control request")
-        return None
-
-    def _asked_question(self, request_id: str, request: Mapping[str, object]) -> e.Event | None:
-        if not self._setup.client.elicitation_form:
-            self._reply(request_id, questions.not_presented())
-            return None
-        asked = self._asking.receive_question(request_id, request, self._setup.id)
-        if asked is None:
-            self._reply(request_id, questions.no_valid_question())
-        return asked
 
     def note(self, fact: f.Fact) -> None:
         """Something that no lifecycle waits for."""
@@ -104,10 +73,7 @@ class Performer:
                 self.screen.list_commands(commands)
             case f.Initialized():
                 self.screen.note_init(fact)
-                listed = fact.raw.get("capabilities")
-                self._asking.marks_unanswered = isinstance(listed, list) and (
-                    questions.UNANSWERED_CAPABILITY in listed
-                )
+                self.control.note_capabilities(fact.raw.get("capabilities"))
             case f.ModeReported(mode):
                 self.modes.reported(mode)
             case f.ConversationReset(new_id):
@@ -115,60 +81,63 @@ class Performer:
                 self.screen.usage.clear()
             case f.Replied(response):
                 self.process.replied(response)
+            case f.Informed():
+                self.screen.show_informed(fact)
+            case f.ModelFellBack():
+                self.screen.show_fallback(fact)
             case f.Asked():
                 pass  # `asked` answers it
 
-    def _answer_hook(self, request_id: str, request: Mapping[str, object]) -> None:
-        hook = f.read_hook(request)
-        if hook is not None and self._setup.client.diff_patch and hook.name in _PATCHED:
-            self._host.tasks.start_soon(self._patch_then_answer, request_id, hook, name="patch")
-            return
-        if hook is not None:
-            self._post(hook)
-        self.process.reply(request_id, {})
+    def is_ours(self, uuid: str) -> bool:
+        """The message was written by us, in this process or the one before."""
+        return uuid in self._sent
 
-    async def _patch_then_answer(self, request_id: str, hook: e.ToolHooked) -> None:
-        """Claude Code waits for the reply, so the result can't overtake the patch."""
-        try:
-            await to_thread.run_sync(self.screen.keep_change, hook)
-        finally:
-            self._post(hook)
-            self.process.reply(request_id, {})
-
-    def _situation(self) -> Situation:
-        usage = self.screen.usage
-        return Situation(
-            cwd=self._setup.cwd,
-            home=self._host.home,
-            modes=self.modes.ids,
-            mode_before_plan=self.modes.before_plan,
-            context_used=used_percent(usage.used, usage.size),
-            in_turn=self._conversation.active_turn is not None,
-        )
+    def note_stored(self) -> None:
+        """Claude Code took a message up: from now on there is a transcript to resume."""
+        self._stored = True
 
     # ── the process ──
 
     def _start_query(self, output: o.StartQuery) -> None:
+        self._launch(resume=output.resume and self._stored)
+
+    def _launch(self, *, resume: bool) -> None:
+        mode = self.modes.current
+        self.process.start(launch(self._setup, claude_id=self._claude_id, mode=mode, resume=resume))
+
+    def _replace_query(self, _: o.ReplaceQuery) -> None:
+        """An empty conversation has an id of its own; the session keeps the one the client knows."""
+        self.process.discard()
+        self._claude_id, self._stored = self._host.new_id(), False
         self.process.start(
-            launch(
-                self._setup,
-                claude_id=self._claude_id,
-                mode=self.modes.current,
-                resume=output.resume,
-            )
+            launch(self._setup, claude_id=self._claude_id, mode=self.modes.current, resume=False)
         )
+
+    def _continue_plan(self, output: o.ContinuePlan) -> None:
+        self.screen.start_afresh()
+        blocks = [{"type": "text", "text": f"Implement the following plan:\n\n{self.control.plan}"}]
+        self._write(output.turn, blocks)
 
     def _send_prompt(self, output: o.SendPrompt) -> None:
         self.screen.plan_again()
-        _, blocks = self.prompts[output.turn]
+        self._write(output.turn, self.messages[output.turn].blocks)
+
+    def _send_steer(self, output: o.SendSteer) -> None:
+        self._write(output.steer, self.messages[output.steer].blocks, priority=output.priority)
+
+    def _write(self, uuid: str, blocks: Sequence[Mapping[str, object]], **fields: object) -> None:
+        self._sent[uuid] = None
+        while len(self._sent) > _REMEMBERED:
+            del self._sent[next(iter(self._sent))]
         self.process.send(
             {
                 "type": "user",
                 "message": {"role": "user", "content": claude_content(blocks)},
                 "parent_tool_use_id": None,
                 "session_id": self._claude_id,
-                "uuid": output.turn,
+                "uuid": uuid,
                 "origin": {"kind": "human"},
+                **fields,
             }
         )
 
@@ -188,12 +157,15 @@ class Performer:
         self.closed = True
 
     def _answer_prompt(self, output: o.AnswerPrompt) -> None:
-        inbound, _ = self.prompts.pop(output.turn)
-        failure = output.outcome.failure
-        if failure is not None:
-            inbound.fail(*prompt_error(failure))
-            return
-        inbound.respond({"stopReason": output.outcome.stop_reason, **prompt_usage(output.usage)})
+        message = self.messages.pop(output.turn, None)
+        if message is not None and message.answer is not None:
+            message.answer(output)
+
+    def _answer_steer(self, output: o.AnswerSteer) -> None:
+        kept = output.outcome == "startedNewTurn"
+        message = self.messages.get(output.steer) if kept else self.messages.pop(output.steer, None)
+        if message is not None and message.steered is not None:
+            message.steered(output.outcome)
 
     def _answer_close(self, _: o.AnswerClose) -> None:
         if self.opening is not None:
@@ -203,60 +175,6 @@ class Performer:
             inbound.respond({})
         self.closing.clear()
         self.closed = True
-
-    # ── permissions ──
-
-    def _prepare_ask(self, output: o.PrepareAsk) -> None:
-        if self._asking.needs_preview(output.ask):
-            self._host.tasks.start_soon(self._prepare, output.ask, name="preview")
-        else:
-            self._post(e.AskPrepared(output.ask))
-
-    async def _prepare(self, ask: str) -> None:
-        try:
-            await self._asking.read_preview(ask)
-        finally:
-            self._post(e.AskPrepared(ask))
-
-    def _ask_client(self, output: o.AskClient) -> None:
-        ask = output.ask
-        self._asking.send(
-            ask, self._client, self._setup.id, lambda answer: self._post(read_answer(ask, answer))
-        )
-
-    def _reply_ask(self, output: o.ReplyAsk) -> None:
-        settled = self._asking.settle(output.ask, output.option)
-        for follow_up in settled.follow_ups:
-            match follow_up:
-                case outcome.ModeChanged(mode):
-                    self.modes.changed(mode)
-                case outcome.CallEnded(call, status):
-                    for update in self.screen.reports.settled(call, status):
-                        self._client.update(update)
-                case outcome.AutoUnavailable() | outcome.PlanStopped():
-                    pass
-        self._reply(output.ask, settled.reply)
-
-    def _reply(self, ask: str, reply: outcome.Reply | outcome.Failure) -> None:
-        match reply:
-            case outcome.Reply(payload):
-                self.process.reply(ask, payload)
-            case outcome.Failure(message):
-                self.process.refuse(ask, message)
-
-    def _ask_form(self, output: o.AskForm) -> None:
-        ask = output.ask
-        self._asking.send_form(ask, self._client, lambda answer: self._post(read_form_answer(ask, answer)))
-
-    def _reply_form(self, output: o.ReplyForm) -> None:
-        self._reply(output.ask, self._asking.settle_form(output.ask, output.answer))
-
-    def _deny_ask(self, output: o.DenyAsk) -> None:
-        self.process.reply(output.ask, self._asking.deny(output.ask, output.text))
-
-    def _abort_ask(self, output: o.AbortAsk) -> None:
-        self._asking.forget(output.ask)
-        self.process.refuse(output.ask, output.text)
 
     # ── changes of the session ──
 
@@ -277,7 +195,18 @@ class Performer:
 
     def _fail_change(self, output: o.FailChange) -> None:
         inbound, _ = self.changes.pop(output.change)
-        inbound.fail(*prompt_error(output.failure))
+        inbound.fail(*failure_error(output.failure))
+
+    def _preview_files(self, output: r.PreviewFiles) -> None:
+        def replied(reply: Reply) -> None:
+            if isinstance(reply, Exception):
+                self._post(e.FilesPreviewed(output.turn, None, failed=True))
+                return
+            files = reply.get("filesChanged") if reply.get("canRewind") is True else None
+            listed = tuple(str(path) for path in files) if isinstance(files, list) else None
+            self._post(e.FilesPreviewed(output.turn, listed))
+
+        self.process.request("rewind_files", replied, user_message_id=output.turn, dry_run=True)
 
     def _learn_window(self) -> None:
         """Claude Code's own estimate of the window, until a result tells it; nobody waits for it."""
@@ -296,7 +225,7 @@ _PERFORM: Mapping[type, _Perform] = {
     o.RefuseOpen: Performer._refuse_open,
     o.AnswerPrompt: Performer._answer_prompt,
     o.AnswerClose: Performer._answer_close,
-    o.ShowCall: lambda p, x: p.screen.show_call(x, p._asking.preview_content(x.ask)),
+    o.ShowCall: lambda p, x: p.screen.show_call(x, p.control.preview_of(x.ask)),
     o.RefineCall: lambda p, x: p.screen.refine_call(x),
     o.ReportProgress: lambda p, x: p.screen.report_progress(x),
     o.ReportHook: lambda p, x: p.screen.report_hook(x),
@@ -306,22 +235,32 @@ _PERFORM: Mapping[type, _Perform] = {
     o.ShowPlan: lambda p, x: p.screen.refine_call(x),
     o.ShowPlanResult: lambda p, x: p.screen.show_plan_result(x),
     o.ShowResult: lambda p, x: p.screen.show_result(x),
-    o.AskClient: Performer._ask_client,
-    o.WithdrawRequest: lambda p, x: p._asking.withdraw(x.ask, p._client),
+    o.AskClient: lambda p, x: p.control.ask_client(x),
+    o.WithdrawRequest: lambda p, x: p.control.withdraw(x),
     o.TellRestarted: lambda p, _: p.screen.show_restart(),
-    o.ReportLoss: lambda _, __: None,  # clients without failure records hear of it at the next prompt
+    r.ReportCompaction: lambda p, x: p.screen.show_compaction(x),
+    r.ShowSummary: lambda p, x: p.screen.show_summary(x),
+    r.PublishGoal: lambda p, x: p.screen.show_goal(x),
+    r.ReportIncident: lambda p, x: p.screen.show_incident(x),
+    r.PreviewFiles: Performer._preview_files,
+    r.ReportFiles: lambda p, x: p.screen.show_files(x),
     o.ReportWork: lambda _, __: None,  # ACP v1 has no word for it
     o.StartQuery: Performer._start_query,
     o.StopQuery: lambda p, _: p.process.stop(),
+    o.ReplaceQuery: Performer._replace_query,
+    o.DropQuery: lambda p, _: p.process.discard(),
+    o.ContinuePlan: Performer._continue_plan,
     o.SendPrompt: Performer._send_prompt,
+    o.SendSteer: Performer._send_steer,
+    o.AnswerSteer: Performer._answer_steer,
     o.Interrupt: lambda p, x: p.process.request("interrupt", cancel_queued=x.cancel_queued),
     o.CancelMessage: lambda p, x: p.process.request("cancel_async_message", message_uuid=x.uuid),
-    o.PrepareAsk: Performer._prepare_ask,
-    o.ReplyAsk: Performer._reply_ask,
-    o.DenyAsk: Performer._deny_ask,
-    o.AbortAsk: Performer._abort_ask,
-    o.AskForm: Performer._ask_form,
-    o.ReplyForm: Performer._reply_form,
+    o.PrepareAsk: lambda p, x: p.control.prepare(x),
+    o.ReplyAsk: lambda p, x: p.control.reply(x),
+    o.DenyAsk: lambda p, x: p.control.deny(x),
+    o.AbortAsk: lambda p, x: p.control.abort(x),
+    o.AskForm: lambda p, x: p.control.ask_form(x),
+    o.ReplyForm: lambda p, x: p.control.reply_form(x),
     o.ApplyChange: Performer._apply_change,
     o.FailChange: Performer._fail_change,
     o.StartTimer: lambda p, x: p.process.start_timer(x.timer),

@@ -11,6 +11,7 @@ from bridge.claude.errors import ClaudeGone, ControlError, StartFailed
 from bridge.claude.frames import OUR_REQUESTS, Closed, Frame
 from bridge.claude.launch import Launch
 from bridge.claude.process import Claude
+from bridge.messages.items import Side
 from machines import events as e
 
 if TYPE_CHECKING:
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SECONDS = {e.Timer.FORCE_CANCEL: 30.0, e.Timer.TEARDOWN: 5.0}
+SECONDS = {e.Timer.FORCE_CANCEL: 30.0, e.Timer.TEARDOWN: 5.0, e.Timer.FILE_PREVIEW: 2.0}
 
 REPLY_LIMIT = 30.0
 """Seconds for the reply to a control request."""
 
-Mail = Frame | Closed | e.Event | Callable[[], None]
+Mail = Frame | Closed | e.Event | Side | Callable[[], None]
 Reply = Mapping[str, object] | Exception
 OnReply = Callable[[Reply], None]
 Post = Callable[[Mail], None]

@@ -5,14 +5,26 @@ from collections.abc import Callable, Iterable, Mapping
 from bridge.diffs.final import Change, final_change
 from bridge.live.client import SessionClient
 from bridge.live.setup import Setup
-from bridge.messages import frames as f
+from bridge.messages import items as f
 from bridge.messages.commands import commands_update
-from bridge.messages.stream import MessageStream
+from bridge.messages.session_info import (
+    compaction_update,
+    files_update,
+    goal_update,
+    incident_update,
+    notice,
+    summary_update,
+)
+from bridge.messages.stream import MessageStream, chunk
 from bridge.messages.usage import ContextUsage
+from bridge.permissions.modes import AUTO_UNAVAILABLE
 from bridge.tools.report import ToolReports
 from machines import events as e
 from machines import outputs as o
+from machines import session_reports as r
 from machines.conversation import Conversation
+from machines.incident import Book
+from machines.session_reports import IncidentFacts, ReportIncident
 
 Update = Mapping[str, object]
 
@@ -32,6 +44,7 @@ class Screen:
         stream: MessageStream,
         conversation: Conversation,
         new_id: Callable[[], str],
+        book: Book | None,
     ) -> None:
         self._setup = setup
         self._client = client
@@ -44,6 +57,10 @@ class Screen:
         self._reporting: Change | None = None
         self.reports = ToolReports(setup.client, setup.cwd, home, final_diff=lambda *_: self._reporting)
         self.usage = ContextUsage()
+        self._book = book
+        self._compactions: set[str] = set()  # shown in this turn
+        self._informed: set[str] = set()
+        self._warned_auto = False
         self._commands: object = []
         self._terminal_commands: tuple[str, ...] = ()
         self._answered = False  # a real model spoke since the last result
@@ -58,7 +75,7 @@ class Screen:
         if not isinstance(delta, Mapping) or not isinstance(index, int):
             return True
         if delta.get("type") == "input_json_delta":
-            self._send(self.reports.fragment(lane, index, str(delta.get("partial_json", ""))))
+            self.send(self.reports.fragment(lane, index, str(delta.get("partial_json", ""))))
             return True
         block, key = _DELTAS.get(str(delta.get("type")), ("", ""))
         text = delta.get(key)
@@ -68,7 +85,7 @@ class Screen:
             self._stream.drop(lane)
         kind = self._stream.append(lane, index, block, text)
         if kind is not None:
-            self._client.update(f.chunk(kind, text, self._stream.message_id(lane) or "", lane))
+            self._client.update(chunk(kind, text, self._stream.message_id(lane) or "", lane))
         return True
 
     def stream_edge(self, raw: Mapping[str, object], event: Mapping[str, object]) -> None:
@@ -89,7 +106,8 @@ class Screen:
 
     def content(self, item: f.Content) -> None:
         """Text of a consolidated message; a cancel lets only results of open calls pass (M6)."""
-        if self._conversation.admits_new:
+        repeats = item.synthetic and bool(self._compactions)  # Claude Code's own words on a compaction
+        if self._conversation.admits_new and not repeats:
             self._client.update(item.update)
 
     def read_usage(self, item: f.UsageRead) -> None:
@@ -121,48 +139,132 @@ class Screen:
         if client.notices:
             self._client.update({"sessionUpdate": "notice", "severity": "info", "title": RESTARTED})
         elif not client.session_failure:
-            self._client.update(f.chunk("agent_message_chunk", RESTARTED, self._new_id()))
+            self._say(RESTARTED)
+
+    def show_informed(self, item: f.Informed) -> None:
+        """Something for the user to read (S§12.3)."""
+        client = self._setup.client
+        if item.call is not None and item.call in self._informed:
+            return
+        if item.call is not None:
+            self._informed.add(item.call)
+        if client.notices and item.level != "info":
+            severity = "warning" if item.level == "warning" else "info"
+            told = "Claude reported a warning" if severity == "warning" else "Claude reported a notice"
+            self._client.update(notice(severity, item.text, told))
+            return
+        shown = item.text if item.level == "info" else f"**{item.level.capitalize()}:** {item.text}"
+        meta = {"claudeCode": {"kind": "informational", "level": item.level}}
+        self._client.update({**chunk("agent_message_chunk", shown, item.id), "_meta": meta})
+
+    def show_fallback(self, item: f.ModelFellBack) -> None:
+        """Claude Code went on with another model (SF-032, SF-043)."""
+        client = self._setup.client
+        if client.notices:
+            self._client.update(notice("warning", item.text, "Model fallback"))
+        elif client.session_failure and self._book is not None:
+            facts = IncidentFacts("unknown", "warning", " ".join(item.text.split()))
+            id = self._book.notice_id(facts.title)
+            self._client.update(incident_update(ReportIncident(id, self._book.revise(id), facts)))
+        else:
+            self._say(f"**Model fallback:** {item.text}")
+
+    def warn_auto(self) -> None:
+        """The model has no auto mode; told once a session (CF-023)."""
+        if self._warned_auto:
+            return
+        self._warned_auto = True
+        title, reason = AUTO_UNAVAILABLE
+        if self._setup.client.notices:
+            described = reason[0].upper() + reason[1:]
+            self._client.update(
+                {"sessionUpdate": "notice", "severity": "warning", "title": title, "description": described}
+            )
+        else:
+            self._say(f"**{title}:** {reason}")
+
+    def start_afresh(self) -> None:
+        """The conversation is empty again."""
+        self.usage.clear()
+        update = self.usage.update()
+        if update is not None:
+            self._client.update(update)
+
+    def begin_turn(self) -> None:
+        """A turn became active."""
+        self._stream.reset()
+        self._compactions.clear()
 
     # ── outputs ──
+
+    def show_compaction(self, output: r.ReportCompaction) -> None:
+        """The status of a compaction; its boundary also tells how full the context is now."""
+        opened = output.id in self._compactions
+        self._compactions.add(output.id)
+        update = compaction_update(output, self._setup.client, opened=opened)
+        if update is not None:
+            self._client.update(update)
+        if output.facts is not None:
+            self.usage.shrink(output.facts.post_tokens or 0)
+            changed = self.usage.changed()
+            if changed is not None:
+                self._client.update(changed)
+
+    def show_summary(self, output: r.ShowSummary) -> None:
+        """A piece of a summary."""
+        self._client.update(summary_update(output, self._setup.client))
+
+    def show_goal(self, output: r.PublishGoal) -> None:
+        """The goal, to the clients that know goals (GL-001)."""
+        if self._setup.client.air:
+            self._client.update(goal_update(output.goal))
+
+    def show_incident(self, output: r.ReportIncident) -> None:
+        """A failure record."""
+        self._client.update(incident_update(output))
+
+    def show_files(self, output: r.ReportFiles) -> None:
+        """The report of the files that a turn changed."""
+        self._client.update(files_update(output, [self._setup.cwd, *self._setup.add_dirs]))
 
     def show_call(self, output: o.ShowCall, preview: tuple[Mapping[str, object], ...] | None) -> None:
         """First report of a call."""
         if output.ask is not None:
-            self._send(self.reports.announced(output.use, preview))
+            self.send(self.reports.announced(output.use, preview))
         elif output.streaming:
-            self._send(self.reports.started(output.use))
+            self.send(self.reports.started(output.use))
         else:
-            self._send(self.reports.dispatched(output.use))
+            self.send(self.reports.dispatched(output.use))
 
     def refine_call(self, output: o.RefineCall | o.ShowPlan) -> None:
         """Its complete input."""
-        self._send(self.reports.dispatched(output.use))
+        self.send(self.reports.dispatched(output.use))
 
     def report_progress(self, output: o.ReportProgress) -> None:
         """It runs."""
-        self._send(self.reports.progressed(output.beat, output.target))
+        self.send(self.reports.progressed(output.beat, output.target))
 
     def report_hook(self, output: o.ReportHook) -> None:
         """What a hook told about it."""
         self._reporting = self._exact.pop(output.hook.call, None)
-        self._send(self.reports.hooked(output.hook))
+        self.send(self.reports.hooked(output.hook))
 
     def return_call(self, output: o.ReturnCall) -> None:
         """Its result."""
-        self._send(self.reports.returned(output.result, output.status))
+        self.send(self.reports.returned(output.result, output.status))
 
     def show_plan_result(self, output: o.ShowPlanResult) -> None:
         """What became of the plan."""
         status = "failed" if output.result.is_error else "completed"
-        self._send(self.reports.returned(output.result, status))
+        self.send(self.reports.returned(output.result, status))
 
     def deny_call(self, output: o.DenyCall) -> None:
         """A rule refused it."""
-        self._send(self.reports.denied(output.denial))
+        self.send(self.reports.denied(output.denial))
 
     def close_call(self, output: o.CloseCall) -> None:
         """No result will come."""
-        self._send(self.reports.closed(output.call, output.text, output.status))
+        self.send(self.reports.closed(output.call, output.text, output.status))
 
     def show_result(self, output: o.ShowResult) -> None:
         """Text that nothing has shown yet, then usage and cost."""
@@ -170,7 +272,7 @@ class Screen:
         self.usage.learn(result.model_usage)
         quiet = output.outcome.failure is not None or output.outcome.stop_reason == "cancelled"
         if result.text and not quiet and not self._stream.delivered and not _output_tokens(result):
-            self._client.update(f.chunk("agent_message_chunk", result.text, self._new_id()))
+            self._say(result.text)
         update = self.usage.update(result.cost, result.origin) if self._answered else None
         self._answered = False
         if update is not None:
@@ -184,9 +286,13 @@ class Screen:
 
     def plan_again(self) -> None:
         """A prompt starts: unfinished tasks are shown once more (SE-104)."""
-        self._send(self.reports.plan_again())
+        self.send(self.reports.plan_again())
 
-    def _send(self, updates: Iterable[Update]) -> None:
+    def _say(self, text: str) -> None:
+        self._client.update(chunk("agent_message_chunk", text, self._new_id()))
+
+    def send(self, updates: Iterable[Update]) -> None:
+        """Send updates as they are."""
         for update in updates:
             self._client.update(update)
 

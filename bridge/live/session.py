@@ -7,25 +7,32 @@ next. Nothing here waits: work is started as an effect, whose end is posted agai
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio.abc import TaskGroup
 
 from bridge.claude.frames import Closed, Frame
+from bridge.live.answers import Message, answer_goal, answer_prompt
+from bridge.live.goals import read_goal, read_report_request
 from bridge.live.mailbox import Mailbox
 from bridge.live.perform import Performer
 from bridge.live.process import Mail, SessionProcess
 from bridge.live.setup import Setup
-from bridge.messages import frames as f
+from bridge.messages import items as f
+from bridge.messages.frames import FrameReader
 from bridge.messages.stream import MessageStream
 from bridge.peer import Inbound, Peer
 from bridge.tracing import Trace
 from machines import events as e
 from machines.conversation import Conversation
+from machines.incident import Book
 from machines.outputs import Ignored, Output
 
 if TYPE_CHECKING:
     from bridge.claude.tap import Gate
+
+Blocks = Sequence[Mapping[str, object]]
 
 log = logging.getLogger(__name__)
 
@@ -57,12 +64,16 @@ class LiveSession:
             def record(step: object) -> None:
                 trace.step(setup.id, step)  # type: ignore[arg-type]  # the machines record steps
 
-        self.conversation = Conversation(record)
+        book = Book(setup.id, host.new_id()) if setup.client.session_failure else None
+        self.conversation = Conversation(record, book=book)
         self._mailbox: Mailbox[Mail] = Mailbox(self._take, host.now)
         self._stream = MessageStream()
-        self._reader = f.FrameReader(self._stream, lambda uuid: uuid in self._performer.prompts)
+        self._reader = FrameReader(
+            self._stream, lambda uuid: self._performer.is_ours(uuid), hides_errors=book is not None
+        )
         process = SessionProcess(host.tasks, self.post, host.gate)
-        self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post)
+        self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post, book)
+        self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}
         self._active: str | None = None
         host.tasks.start_soon(self._run, name=f"session {setup.id}")
@@ -87,10 +98,37 @@ class LiveSession:
         self._performer.opening = inbound
         self.post(lambda: self._perform(self.conversation.open(resume=self.setup.resume)))
 
-    def prompt(self, inbound: Inbound, blocks: Sequence[Mapping[str, object]], turn: str) -> None:
+    def prompt(self, inbound: Inbound, blocks: Blocks, turn: str, meta: object = None) -> None:
         """Take in a prompt, under the id of its turn."""
-        self._performer.prompts[turn] = (inbound, blocks)
-        self.post(e.PromptReceived(turn))
+        client = self.setup.client
+        asks = client.has("agentFileChangeReport")
+        report = read_report_request(meta, self._reports) if asks else None
+        answer = partial(answer_prompt, inbound)
+        self._performer.messages[turn] = Message(blocks, inbound, answer)
+        self.post(e.PromptReceived(turn, read_goal(blocks) if client.air else None, report))
+
+    def steer(self, inbound: Inbound, blocks: Blocks, steer: str, *, prompt_when_idle: bool) -> None:
+        """Add to the turn that runs (M4.5)."""
+
+        def steered(outcome: str) -> None:
+            reason = {"reason": "noRunningTurn"} if outcome == "promptRequired" else {}
+            inbound.respond({"outcome": outcome, **reason})
+
+        goal = read_goal(blocks) if self.setup.client.air else None
+        self._performer.messages[steer] = Message(blocks, steered=steered)
+        self.post(e.SteerReceived(steer, goal, prompt_when_idle))
+
+    def set_goal(self, inbound: Inbound, command: str, message: str) -> None:
+        """`_session/goal`: into the turn that runs, or as a prompt of its own (M12)."""
+        blocks = [{"type": "text", "text": command}]
+
+        def steered(outcome: str) -> None:
+            if outcome == "injected":
+                inbound.respond({})
+
+        answer = partial(answer_goal, inbound)
+        self._performer.messages[message] = Message(blocks, None, answer, steered)
+        self.post(e.SteerReceived(message, read_goal(blocks)))
 
     def cancel(self) -> None:
         """`session/cancel`."""
@@ -98,8 +136,8 @@ class LiveSession:
 
     def cancel_prompt(self, inbound: Inbound) -> None:
         """`$/cancel_request` of a prompt."""
-        for turn, (waiting, _) in self._performer.prompts.items():
-            if waiting is inbound:
+        for turn, message in self._performer.messages.items():
+            if message.inbound is inbound:
                 self.post(e.PromptCancelRequested(turn))
 
     def change_mode(self, inbound: Inbound, mode: str, change: str) -> None:
@@ -152,7 +190,8 @@ class LiveSession:
     def _read_item(self, item: f.Item) -> None:
         match item:
             case f.Asked(request_id, request):
-                received = self._performer.asked(request_id, request)
+                in_turn = self.conversation.active_turn is not None
+                received = self._performer.control.asked(request_id, request, in_turn=in_turn)
                 if received is not None:
                     self._handle(received)
             case (
@@ -163,19 +202,24 @@ class LiveSession:
                 | f.Initialized()
                 | f.ConversationReset()
                 | f.Replied()
+                | f.Informed()
+                | f.ModelFellBack()
             ):
                 self._performer.note(item)
+            case e.Echoed() | e.Result():
+                self._performer.note_stored()
+                self._handle(item)
             case _:
                 self._handle(item)
 
-    def _handle(self, event: e.Event) -> None:
+    def _handle(self, event: e.Event | f.Side) -> None:
         if self._trace is not None:
             self._trace.event(self.setup.id, event)
         self._perform(self.conversation.handle(event))
         if self.conversation.active_turn != self._active:
             self._active = self.conversation.active_turn
             if self._active is not None:
-                self._stream.reset()
+                self._performer.screen.begin_turn()
 
     def _perform(self, outputs: Sequence[Output]) -> None:
         for output in outputs:

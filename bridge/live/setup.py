@@ -36,5 +36,6 @@ def launch(setup: Setup, *, claude_id: str, mode: str, resume: bool) -> Launch:
         mcp_servers=setup.mcp_servers,
         disallowed_tools=() if client.elicitation_form else ("AskUserQuestion",),
         forward_subagent_text=client.subagent_form != "none" or client.subagent_transcript,
+        file_checkpointing=client.has("agentFileChangeReport"),
         session_mirror=client.air,
     )

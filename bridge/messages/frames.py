@@ -17,7 +17,7 @@ from bridge.messages.items import (
     UsageRead,
 )
 from bridge.messages.raw import Raw, lane_of, mapping, optional, prompts, rows, text
-from bridge.messages.stream import MessageStream
+from bridge.messages.stream import MessageStream, chunk
 from bridge.messages.system import SYSTEM, active_goal, goal_status
 from machines import events as e
 from machines.compaction import SummaryStreamed
@@ -198,18 +198,6 @@ _READERS: Mapping[str, Callable[[FrameReader, Raw], Iterator[Item]]] = {
 }
 
 
-def chunk(kind: str, text: str, message_id: str, lane: str | None = None) -> dict[str, object]:
-    """One chunk of a message; on the root session a subagent's text names its Agent call."""
-    update: dict[str, object] = {
-        "sessionUpdate": kind,
-        "content": {"type": "text", "text": text},
-        "messageId": message_id,
-    }
-    if lane is not None:
-        update["_meta"] = {"claudeCode": {"parentToolUseId": lane}}
-    return update
-
-
 def read_result(raw: Raw, error_kind: str | None = None, error_text: str = "") -> e.Result:
     """Read a `result` frame; kind and text are those of the assistant's error before it."""
     errors = raw.get("errors")
@@ -234,20 +222,6 @@ def read_result(raw: Raw, error_kind: str | None = None, error_text: str = "") -
         cost=float(cost) if isinstance(cost, int | float) else None,
         error_kind=error_kind,
         auth_required=is_error and (error_kind in AUTH_ERRORS or bool(LOGIN_TEXT.search(shown))),
-    )
-
-
-def read_hook(request: Raw) -> e.ToolHooked | None:
-    """A PostToolUse hook as an event; other hooks say nothing about a call."""
-    told = mapping(request, "input")
-    if told.get("hook_event_name") != "PostToolUse":
-        return None
-    return e.ToolHooked(
-        text(told, "tool_use_id") or text(request, "tool_use_id"),
-        text(told, "tool_name"),
-        mapping(told, "tool_input"),
-        told.get("tool_response"),
-        optional(told, "agent_id"),
     )
 
 

@@ -87,6 +87,18 @@ class MessageStream:
         self.delivered = False
 
 
+def chunk(kind: str, text: str, message_id: str, lane: str | None = None) -> dict[str, object]:
+    """One chunk of a message; on the root session a subagent's text names its Agent call."""
+    update: dict[str, object] = {
+        "sessionUpdate": kind,
+        "content": {"type": "text", "text": text},
+        "messageId": message_id,
+    }
+    if lane is not None:
+        update["_meta"] = {"claudeCode": {"parentToolUseId": lane}}
+    return update
+
+
 def _common_prefix(streamed: str, text: str) -> int:
     if text.startswith(streamed):
         return len(streamed)

@@ -74,7 +74,11 @@ class ContextUsage:
 
     def clear(self) -> None:
         """The conversation starts anew."""
-        self.used, self._counts = 0, {}
+        self.shrink(0)
+
+    def shrink(self, used: int) -> None:
+        """The conversation was compacted to this many tokens."""
+        self.used, self._counts = used, {}
 
     @property
     def size(self) -> int:

@@ -1,0 +1,72 @@
+"""What a user says in a session: prompts, steering, goals, and the end of it."""
+
+from collections.abc import Mapping
+
+from bridge.live.goals import goal_text
+from bridge.live.session import Blocks, LiveSession
+from bridge.messages.prompts import unsupported_block
+from bridge.methods.sessions import Sessions
+from bridge.peer import Inbound
+from wire import rpc
+from wire.acp.session import CloseSessionRequest, PromptRequest
+from wire.params import read
+
+
+def prompt(sessions: Sessions, inbound: Inbound) -> None:
+    """`session/prompt`: queued behind what runs, answered when its turn ends."""
+    session, blocks = _addressed(sessions, inbound.params)
+    session.prompt(inbound, blocks, sessions.host.new_id(), inbound.params.get("_meta"))
+
+
+def steer(sessions: Sessions, inbound: Inbound) -> None:
+    """`_session/steering`: added to the turn that runs (M4.5)."""
+    session, blocks = _addressed(sessions, inbound.params)
+    steering = _object(_object(inbound.params.get("_meta")).get("steering"))
+    idle = steering.get("idleBehavior")
+    if not blocks:
+        raise _not_valid("prompt")
+    if idle not in {None, "promptRequired"}:
+        raise _not_valid("_meta.steering.idleBehavior")
+    session.steer(inbound, blocks, sessions.host.new_id(), prompt_when_idle=idle != "promptRequired")
+
+
+def goal(sessions: Sessions, inbound: Inbound) -> None:
+    """`_session/goal`: set or clear the goal; only AIR knows goals (decision 38)."""
+    if not sessions.client.air:
+        raise rpc.method_not_found(inbound.method)
+    params = inbound.params
+    command, id = goal_text(params.get("action"), params.get("objective")), params.get("sessionId")
+    if not isinstance(id, str):
+        raise _not_valid("sessionId")
+    if command is None:
+        raise _not_valid("objective" if params.get("action") == "set" else "action")
+    sessions.require(id).set_goal(inbound, command, sessions.host.new_id())
+
+
+def close(sessions: Sessions, inbound: Inbound) -> None:
+    """`session/close`: end everything of the session; closing twice is no error."""
+    session = sessions.get(read(CloseSessionRequest, inbound.params).session_id)
+    if session is None:
+        inbound.respond({})
+    else:
+        session.close(inbound)
+
+
+def _addressed(sessions: Sessions, params: Mapping[str, object]) -> tuple[LiveSession, Blocks]:
+    """The session and the content of a message."""
+    request = read(PromptRequest, params)
+    session = sessions.require(request.session_id)
+    blocks = [block.dump() for block in request.prompt]
+    unsupported = unsupported_block(blocks)
+    if unsupported is not None:
+        text = f"Invalid params: Content blocks of type {unsupported} are not supported"
+        raise rpc.WireError(rpc.INVALID_PARAMS, text, {"type": unsupported})
+    return session, blocks
+
+
+def _not_valid(path: str) -> rpc.WireError:
+    return rpc.WireError(rpc.INVALID_PARAMS, data={"errors": [{"path": path, "message": "is not valid"}]})
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}

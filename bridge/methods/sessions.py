@@ -1,0 +1,93 @@
+"""The live sessions of a connection, and the table of its methods."""
+
+import logging
+from collections.abc import Callable, Mapping
+
+import anyio
+
+from bridge.capabilities import ClientCapabilities
+from bridge.live.session import Host, LiveSession
+from bridge.live.setup import Setup
+from bridge.peer import Inbound
+from wire import rpc
+from wire.acp.session import CancelNotification
+from wire.params import read
+
+log = logging.getLogger(__name__)
+
+Method = Callable[["Sessions", Inbound], None]
+"""Serves one request; raises WireError for one that can't be served."""
+
+
+class Sessions:
+    """Every live session of the connection, by its id."""
+
+    def __init__(self, host: Host, client: ClientCapabilities, methods: Mapping[str, Method]) -> None:
+        self.host = host
+        self.client = client
+        self._methods = methods
+        self._live: dict[str, LiveSession] = {}
+        self._emptied = anyio.Event()
+
+    def request(self, inbound: Inbound) -> None:
+        """Serve one request; raises WireError for one that can't be served."""
+        method = self._methods.get(inbound.method)
+        if method is None:
+            raise rpc.method_not_found(inbound.method)
+        method(self, inbound)
+
+    def notification(self, method: str, params: Mapping[str, object]) -> None:
+        """Serve one notification; unknown sessions and methods are ignored, with a log line."""
+        if method != "session/cancel":
+            log.info("ignored the notification %s", method)
+            return
+        session = self._live.get(read(CancelNotification, params).session_id)
+        if session is None:
+            log.info("ignored a cancel for an unknown session")
+        else:
+            session.cancel()
+
+    def cancelled(self, inbound: Inbound) -> None:
+        """`$/cancel_request`: a prompt alone, or a session that is being created."""
+        for session in tuple(self._live.values()):
+            if session.is_opened_by(inbound):
+                session.close()
+            else:
+                session.cancel_prompt(inbound)
+
+    def get(self, id: str) -> LiveSession | None:
+        """The live session of an id."""
+        return self._live.get(id)
+
+    def require(self, id: str) -> LiveSession:
+        """The live session of an id; raises WireError -32002 when there is none."""
+        session = self._live.get(id)
+        if session is None or session.is_closing:
+            raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": id})
+        return session
+
+    def open(self, setup: Setup, inbound: Inbound) -> LiveSession:
+        """Create a live session for the request that wants it."""
+        session = LiveSession(setup, self.host, self._forget)
+        self._live[setup.id] = session
+        session.open(inbound)
+        return session
+
+    async def close_all(self) -> None:
+        """Close every session, in parallel, and wait for the last."""
+        for session in tuple(self._live.values()):
+            session.close()
+        while self._live:
+            self._emptied = anyio.Event()
+            await self._emptied.wait()
+
+    def kill_all(self) -> None:
+        """End the processes of sessions that did not close in time."""
+        for session in self._live.values():
+            session.kill()
+
+    def _forget(self, session: LiveSession) -> None:
+        if self._live.get(session.setup.id) is session:
+            del self._live[session.setup.id]
+        if not self._live:
+            self._emptied.set()

@@ -1,0 +1,16 @@
+"""Which function serves which method."""
+
+from collections.abc import Mapping
+
+from bridge.methods import configuring, opening, prompting
+from bridge.methods.sessions import Method
+
+METHODS: Mapping[str, Method] = {
+    "session/new": opening.new,
+    "session/prompt": prompting.prompt,
+    "session/close": prompting.close,
+    "session/set_mode": configuring.set_mode,
+    "_session/steering": prompting.steer,
+    "_session/goal": prompting.goal,
+}
+"""Every method that is served once the connection is negotiated."""
