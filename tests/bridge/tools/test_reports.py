@@ -114,6 +114,20 @@ def test_a_delta_that_completes_nothing_is_no_update() -> None:
     assert mine.fragment(None, 3, 'set": 3, ') == []
 
 
+def test_a_todo_list_that_comes_twice_is_one_plan() -> None:
+    mine = reports(PLAIN)
+    use = ToolUse("t1", "TodoWrite", {"todos": []})
+
+    assert [len(mine.dispatched(use)), len(mine.dispatched(use))] == [1, 0]
+
+
+def test_a_call_without_a_name_has_a_title() -> None:
+    told = changed(reports(PLAIN).dispatched(ToolUse("t1", "")))
+
+    assert told["title"] == "Unknown Tool"
+    assert "name" not in told
+
+
 @every_client
 @pytest.mark.contract("TC-142")
 def test_a_plan_tool_does_not_stream_as_a_call(client: ClientCapabilities) -> None:

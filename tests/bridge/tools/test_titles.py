@@ -226,7 +226,7 @@ def test_a_client_with_patches_waits_for_the_diff_of_a_live_write() -> None:
             {"findings": [{"file": "a.py", "line": 3, "summary": "s"}, {"file": "b.py", "summary": "t"}]},
             [text("**a.py:3** — s"), text("**b.py** — t")],
         ),
-        ("Other", {"a": [1]}, [text('```json\n{\n  "a": [\n    1\n  ]\n}```')]),
+        ("Other", {"ä": [1]}, [text('```json\n{\n  "ä": [\n    1\n  ]\n}```')]),
         ("Grep", {"pattern": "x"}, []),
         ("mcp__a__b", {"prompt": "x"}, []),
     ],
