@@ -17,6 +17,7 @@ from bridge.claude.errors import ClaudeGone, ControlError, StartFailed, explain_
 from bridge.claude.frames import OUR_REQUESTS, Closed, Frame
 from bridge.claude.launch import Launch, initialize_fields, sdk_options
 from bridge.claude.lean import load_sdk
+from machines.events import StartFailure
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient
@@ -56,6 +57,9 @@ class Claude:
         self._ready = False
         self._closed: Closed | None = None
         self._gone = anyio.Event()
+        self._starting = anyio.CancelScope()
+        self._settled = anyio.Event()
+        """The start has come to its end, a good one or not."""
         self._stopping = anyio.Lock()
 
     @property
@@ -70,26 +74,16 @@ class Claude:
         """Start the process and answer its initialize reply.
 
         `deliver` gets every frame from the first on, and `Closed` last; it must not raise. A start
-        that fails raises `StartFailed` instead of delivering `Closed`, and leaves no process.
+        that fails or is stopped raises `StartFailed` instead of delivering `Closed`, and leaves no
+        process.
         """
         self._deliver = deliver
-        executable = find_executable(launch.cli_path, os.environ)
-        await to_thread.run_sync(load_sdk)
-        from bridge.claude.tap import TapTransport, client_on
-
-        options = {**sdk_options(launch, os.environ, _euid()), "cli_path": executable}
-        self._tap = TapTransport(options, initialize_fields(launch), self._take)
-        self._client = client_on(self._tap)
         try:
-            with anyio.fail_after(limit):
-                await self._client.connect()
-        except Exception as error:
-            await self.stop()
-            raise self._explain(error, limit, executable) from error
-        except BaseException:
-            await self.stop()
-            raise
-        return await self._open(self._client)
+            with self._starting:
+                return await self._start(launch, limit)
+            raise StartFailed(StartFailure.FAILED, "Claude Code was stopped while it started.")
+        finally:
+            self._settled.set()
 
     def send(self, line: Mapping[str, object]) -> None:
         """Write one message; it goes out in the order of the calls, or nowhere if the process is gone."""
@@ -137,11 +131,10 @@ class Claude:
     async def stop(self) -> None:
         """End the process, by force after five seconds; it is gone on return. May be repeated."""
         with anyio.CancelScope(shield=True):
-            async with self._stopping:
-                self._lines.close()
-                if self._tap is not None:
-                    await self._end(self._tap)
-                self._unwritten.close()
+            self._starting.cancel()
+            if self._tap is not None:
+                await self._settled.wait()
+            await self._end()
 
     def kill(self) -> None:
         """End the process and its children at once, for a shutdown that has no time left."""
@@ -150,15 +143,33 @@ class Claude:
 
     # ── the start ─────────────────────────────────────────────────────────────
 
-    async def _open(self, client: "ClaudeSDKClient") -> dict[str, object]:
-        assert self._tap is not None
+    async def _start(self, launch: Launch, limit: float) -> dict[str, object]:
+        executable = find_executable(launch.cli_path, os.environ)
+        await to_thread.run_sync(load_sdk)
+        from bridge.claude.tap import TapTransport, client_on
+
+        options = {**sdk_options(launch, os.environ, _euid()), "cli_path": executable}
+        self._tap = TapTransport(options, initialize_fields(launch), self._take)
+        self._client = client_on(self._tap)
+        try:
+            with anyio.fail_after(limit):
+                await self._client.connect()
+            self._open(self._tap)
+            return await self._client.get_server_info() or {}
+        except Exception as error:
+            await self._end()
+            raise self._explain(error, limit, executable) from error
+        except BaseException:
+            await self._end()
+            raise
+
+    def _open(self, tap: "TapTransport") -> None:
         self._ready = True
-        self._tap.gate = self._gate
-        self._tasks.start_soon(self._write, self._tap, name="claude writer")
-        self._tasks.start_soon(self._watch, self._tap, name="claude watch")
+        tap.gate = self._gate
+        self._tasks.start_soon(self._write, tap, name="claude writer")
+        self._tasks.start_soon(self._watch, tap, name="claude watch")
         if self._closed is not None:
             self._deliver(self._closed)
-        return await client.get_server_info() or {}
 
     def _explain(self, error: Exception, limit: float, executable: str | None) -> StartFailed:
         errors = self._refusal.get("errors")
@@ -229,7 +240,15 @@ class Claude:
             with anyio.move_on_after(_PATIENCE):
                 await self._gone.wait()
 
-    async def _end(self, tap: "TapTransport") -> None:
+    async def _end(self) -> None:
+        with anyio.CancelScope(shield=True):
+            async with self._stopping:
+                self._lines.close()
+                if self._tap is not None:
+                    await self._end_process(self._tap)
+                self._unwritten.close()
+
+    async def _end_process(self, tap: "TapTransport") -> None:
         with anyio.move_on_after(1 if self._ready else 0):
             await self._written.wait()
         if tap.process is not None:

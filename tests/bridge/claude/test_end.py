@@ -128,7 +128,6 @@ async def test_stop_ends_the_input_and_may_be_repeated(tmp_path: Path, new_bench
         os.kill(pid, 0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("ignored", "code"), [(["eof"], -15), (["eof", "sigterm"], -9)])
 async def test_stop_insists(ignored: list[str], code: int, tmp_path: Path, new_bench: NewBench) -> None:
     scenario = {"ignore": ignored, "turns": [[{"do": "child", "seconds": 40}, {"type": "deaf"}]]}

@@ -8,10 +8,13 @@ from typing import Any
 
 import anyio
 import pytest
+from claude_agent_sdk import CLIConnectionError
 
-from bridge.claude.errors import StartFailed, explain_start, find_executable
+from bridge.claude.errors import ClaudeGone, StartFailed, explain_start, find_executable
 from bridge.claude.frames import Closed
-from machines.events import StartFailure
+from bridge.claude.launch import sdk_options
+from bridge.claude.tap import TapTransport
+from machines.events import StartFailure, StreamEnd
 from tests.bridge.claude.bench import Bench, fake_launch, plain_launch
 from tests.bridge.claude.conftest import NewBench
 from tests.support import fake_cli
@@ -117,6 +120,26 @@ async def test_an_early_end_by_a_signal(tmp_path: Path, new_bench: NewBench) -> 
     assert "killed by signal 9" in error.text
 
 
+async def test_a_pipe_that_broke_before_the_handshake_leaves_the_word_to_the_reader(tmp_path: Path) -> None:
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\nexit 4\n")
+    program.chmod(0o755)
+    launch = plain_launch(tmp_path, cli_path=str(program))
+    items: list[object] = []
+    tap = TapTransport({**sdk_options(launch, {}, 0), "cli_path": program}, {}, items.append)
+    await tap.connect()
+    assert tap.process is not None
+    await tap.process.wait()
+
+    await tap.write('{"type": "control_request", "request": {"subtype": "initialize"}}\n')
+    with pytest.raises(ClaudeGone):
+        await tap.write_line("{}\n")
+    with pytest.raises(CLIConnectionError):
+        await anext(tap.read_messages())
+    assert items == [Closed(1, StreamEnd.DIED, 4, "Claude Code exited with code 4.")]
+    await tap.close()
+
+
 async def test_garbage_instead_of_an_answer(tmp_path: Path, new_bench: NewBench) -> None:
     scenario = {"start": [{"do": "raw", "text": "warning: odd\n{oops\n"}, {"do": "sleep", "seconds": 60}]}
     error = await failure(new_bench(fake_launch(tmp_path, scenario)))
@@ -143,6 +166,25 @@ async def test_a_start_that_is_cancelled_leaves_no_process(tmp_path: Path, new_b
         await bench.start()
     assert scope.cancelled_caught
     assert await bench.mark.wait_gone(10) == {}
+
+
+@pytest.mark.parametrize("early", [True, False])
+async def test_a_stop_reaches_a_start(early: bool, tmp_path: Path, new_bench: NewBench) -> None:
+    silent = {"steps": [{"type": "hello"}]}
+    bench = new_bench(fake_launch(tmp_path, {"replies": {"initialize": silent}}))
+    errors: list[StartFailed] = []
+
+    async def start() -> None:
+        errors.append(await failure(bench))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(start)
+        await anyio.wait_all_tasks_blocked()
+        if not early:
+            await bench.until(lambda frame: frame.type == "hello")
+        await bench.claude.stop()
+        assert bench.mark.living() == {}
+    assert "stopped while it started" in errors[0].text
 
 
 # ── what Claude Code says itself ──────────────────────────────────────────────
