@@ -47,10 +47,12 @@ def step(build: Build, row: Row) -> tuple[str, tuple[object, ...]]:
 
 def refusals(lifecycle: LifecycleClass, build: Build, samples: Iterable[object]) -> Refused:
     """Every pair of an open state and an event that is refused; nothing may change by it."""
+    events = [*samples]
+    assert {type(event) for event in events} == {*lifecycle.triggers}, "a sample of each event"
     return {
         (state.id, type(event))
         for state in lifecycle.states
-        for event in samples
+        for event in events
         if not state.final and _refuses(build, state.id, event)
     }
 

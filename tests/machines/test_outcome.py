@@ -58,7 +58,7 @@ ROWS = (
     (
         "a limit, is_error",
         Result(subtype="error_max_turns", is_error=True, text="Too many turns"),
-        Outcome(failure=Failure(FailureKind.API, "Too many turns")),
+        Outcome(failure=Failure(FailureKind.API, "Too many turns", "error_max_turns")),
     ),
 )
 

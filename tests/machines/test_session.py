@@ -10,14 +10,19 @@ from machines.events import CloseRequested, QueryStartFailed, QueryStopped, Star
 from machines.outputs import (
     AnswerClose,
     AnswerOpen,
+    DropQuery,
     Failure,
     FailureKind,
     RefuseOpen,
+    ReplaceQuery,
     StartQuery,
     TellRestarted,
 )
 from machines.session import (
     CLOSED_EARLY,
+    AbandonRestart,
+    Continue,
+    FailContinuing,
     FailWaiting,
     Finish,
     Open,
@@ -25,6 +30,7 @@ from machines.session import (
     QueryLost,
     QueryReady,
     Release,
+    Restart,
     Session,
     WorkWaits,
 )
@@ -44,6 +50,8 @@ SAMPLES = (
     SIGNED_OUT,
     QueryLost(),
     WorkWaits(),
+    Restart(),
+    AbandonRestart(),
     CloseRequested(),
     QueryStopped(),
     GIVE_UP,
@@ -53,7 +61,9 @@ NOT_STARTED = Failure(FailureKind.RESTART_FAILED, "Claude Code could not be star
 NOT_RESTARTED = Failure(
     FailureKind.RESTART_FAILED, "Claude Code could not be restarted: exit code 1. Start a new session."
 )
+NOT_CONTINUED = Failure(FailureKind.RESTART_FAILED, "Claude Code could not be restarted: exit code 1.")
 AUTH = Failure(FailureKind.AUTH_REQUIRED, "Please run /login")
+AUTH_CONTINUED = Failure(FailureKind.AUTH_REQUIRED, "Claude Code could not be restarted: Please run /login.")
 
 ROWS = (
     Row("M2 session/new", "creating", Open(), "creating", (StartQuery(resume=False),)),
@@ -94,6 +104,25 @@ ROWS = (
         (pytest.mark.contract("CY-025"),),
     ),
     Row("M2 reviving, sign-in", "reviving", SIGNED_OUT, "lost", (FailWaiting(AUTH),)),
+    Row("M2.1 an approved plan", "ready", Restart(), "restarting", (ReplaceQuery(),)),
+    Row("M2.1 initialized", "restarting", QueryReady(), "ready", (Continue(), Release())),
+    Row("M2.1 a prompt meanwhile", "restarting", WorkWaits(), "restarting"),
+    Row("M2.1 cancel", "restarting", AbandonRestart(), "lost", (DropQuery(),)),
+    Row(
+        "M2.1 start failed",
+        "restarting",
+        BROKEN,
+        "lost",
+        (FailContinuing(NOT_CONTINUED), FailWaiting(NOT_RESTARTED)),
+    ),
+    Row(
+        "M2.1 sign-in",
+        "restarting",
+        SIGNED_OUT,
+        "lost",
+        (FailContinuing(AUTH_CONTINUED), FailWaiting(AUTH)),
+    ),
+    Row("M2.2 close in restarting", "restarting", CloseRequested(), "closing", (Finish(),)),
     Row("M2.2 close", "ready", CloseRequested(), "closing", (Finish(),)),
     Row("M2.2 close in lost", "lost", CloseRequested(), "closing", (Finish(),)),
     Row("M2.2 close in reviving", "reviving", CloseRequested(), "closing", (Finish(),)),
@@ -102,18 +131,21 @@ ROWS = (
     Row("M2.2 after 5 s", "closing", GIVE_UP, "closed", (AnswerClose(),)),
 )
 
-REFUSED: Refused = {
-    *(
-        (state, kind)
-        for state in ("creating", "ready", "lost", "reviving")
-        for kind in (QueryStopped, TimerFired)
-    ),
-    *((state, Open) for state in ("ready", "lost", "reviving", "closing")),
-    *((state, QueryReady) for state in ("ready", "lost", "closing")),
-    *((state, QueryFailed) for state in ("ready", "lost", "closing")),
-    *((state, QueryLost) for state in ("creating", "lost", "reviving", "closing")),
-    *((state, WorkWaits) for state in ("creating", "closing")),
+STATES = {"creating", "ready", "lost", "reviving", "restarting", "closing"}
+TAKEN = {
+    Open: {"creating"},
+    QueryReady: {"creating", "reviving", "restarting"},
+    QueryFailed: {"creating", "reviving", "restarting"},
+    QueryLost: {"ready"},
+    WorkWaits: {"ready", "lost", "reviving", "restarting"},
+    Restart: {"ready"},
+    AbandonRestart: {"restarting"},
+    QueryStopped: {"closing"},
+    TimerFired: {"closing"},
 }
+"""Where an event has an answer; a close has one everywhere."""
+
+REFUSED: Refused = {(state, kind) for kind, states in TAKEN.items() for state in STATES - states}
 
 
 def at(state: str) -> Session:
@@ -148,7 +180,16 @@ class AnyOrder(Walk):
             case Open(resume):
                 return "creating", (StartQuery(resume),)
             case QueryReady():
-                return "ready", (AnswerOpen(),) if state == "creating" else (TellRestarted(), Release())
+                told: dict[str, tuple[object, ...]] = {
+                    "creating": (AnswerOpen(),),
+                    "reviving": (TellRestarted(), Release()),
+                    "restarting": (Continue(), Release()),
+                }
+                return "ready", told[state]
+            case Restart():
+                return "restarting", (ReplaceQuery(),)
+            case AbandonRestart():
+                return "lost", (DropQuery(),)
             case QueryFailed(cause):
                 return self.fail(state, cause)
             case QueryLost():
@@ -170,13 +211,18 @@ class AnyOrder(Walk):
         )
         if state == "creating":
             return "closed", (RefuseOpen(cause.kind, cause.text), FailWaiting(failure))
+        if state == "restarting":
+            kind = failure.kind
+            text = f"Claude Code could not be restarted: {cause.text}."
+            return "lost", (FailContinuing(Failure(kind, text)), FailWaiting(failure))
         return "lost", (FailWaiting(failure),)
 
     @invariant()
     def a_start_is_told_once_and_only_work_causes_another(self) -> None:  # INV-S6
         kinds = [type(each) for each in self.outputs]
-        assert kinds.count(TellRestarted) == kinds.count(Release)
-        assert kinds.count(TellRestarted) <= max(0, kinds.count(StartQuery))
+        assert kinds.count(TellRestarted) + kinds.count(Continue) == kinds.count(Release)
+        assert kinds.count(TellRestarted) <= kinds.count(StartQuery)
+        assert kinds.count(Continue) <= kinds.count(ReplaceQuery)
 
     @invariant()
     def the_open_request_is_answered_once(self) -> None:  # INV-N1

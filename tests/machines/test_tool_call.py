@@ -16,7 +16,18 @@ from machines.outputs import (
     ReturnCall,
     ShowCall,
 )
-from machines.tool_call import ABANDONED, CANCELLED, STUCK, Beat, Close, Occasion, Refine, Show, ToolCall
+from machines.tool_call import (
+    ABANDONED,
+    CANCELLED,
+    STUCK,
+    Accept,
+    Beat,
+    Close,
+    Occasion,
+    Refine,
+    Show,
+    ToolCall,
+)
 from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
 
 USE = ToolUse("toolu_1", "Bash")
@@ -29,12 +40,26 @@ HOOK = ToolHooked("toolu_1", "Bash", response={"stdout": ""})
 DENIAL = ToolDenied("toolu_1", "Bash", reason_type="rule")
 OK = ToolReturned("toolu_1", "done")
 ERROR = ToolReturned("toolu_1", "no", is_error=True)
+APPROVED = Accept(ERROR)
 CLOSES = tuple(Close(occasion) for occasion in Occasion)
 
-SAMPLES = (STREAMED, COMPLETE, ASKED, Refine(FULL), Beat(PROGRESS), HOOK, DENIAL, OK, ERROR, *CLOSES)
+SAMPLES = (
+    STREAMED,
+    COMPLETE,
+    ASKED,
+    Refine(FULL),
+    Beat(PROGRESS),
+    HOOK,
+    DENIAL,
+    OK,
+    ERROR,
+    APPROVED,
+    *CLOSES,
+)
 
 RETURNED = (ReturnCall(OK, "completed"),)
 FAILED = (ReturnCall(ERROR, "failed"),)
+HIDDEN = (ReturnCall(ERROR, "completed"),)
 BEAT = (ReportProgress(PROGRESS, "toolu_1"),)
 
 ROWS = (
@@ -60,6 +85,9 @@ ROWS = (
     Row("M8 tool_result error", "pending", ERROR, "failed", FAILED),
     Row("M8 tool_result error of a running one", "in_progress", ERROR, "failed", FAILED),
     Row("M8 tool_result of a denied one", "denied", ERROR, "failed", FAILED),
+    Row("M2.1 the error of an approved plan", "pending", APPROVED, "completed", HIDDEN),
+    Row("M2.1 the error of an approved plan that ran", "in_progress", APPROVED, "completed", HIDDEN),
+    Row("M2.1 a denied one stays it", "denied", APPROVED, "failed"),
     Row(
         "M8.3 cycle or turn ends",
         "pending",
@@ -160,6 +188,8 @@ class AnyOrder(Walk):
                 return state, () if quiet else (ReportHook(event),)
             case ToolDenied():
                 return "denied", () if quiet else (DenyCall(event),)
+            case Accept(result):
+                return ("failed", ()) if quiet else ("completed", (ReturnCall(result, "completed"),))
             case ToolReturned(is_error=is_error):
                 status = "failed" if is_error or quiet else "completed"
                 return status, (ReturnCall(event, "failed" if status == "failed" else "completed"),)
