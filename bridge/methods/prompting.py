@@ -54,14 +54,20 @@ def close(sessions: Sessions, inbound: Inbound) -> None:
 
 def _addressed(sessions: Sessions, params: Mapping[str, object]) -> tuple[LiveSession, Blocks]:
     """The session and the content of a message."""
+    _check_kinds(params.get("prompt"))
     request = read(PromptRequest, params)
-    session = sessions.require(request.session_id)
-    blocks = [block.dump() for block in request.prompt]
-    unsupported = unsupported_block(blocks)
+    return sessions.require(request.session_id), [block.dump() for block in request.prompt]
+
+
+def _check_kinds(prompt: object) -> None:
+    """Refuse the kinds of content that can't be handed on, also those that ACP has not (SE-096)."""
+    blocks = prompt if isinstance(prompt, list) else []
+    unsupported = unsupported_block(
+        [block for block in blocks if isinstance(_object(block).get("type"), str)]
+    )
     if unsupported is not None:
         text = f"Invalid params: Content blocks of type {unsupported} are not supported"
         raise rpc.WireError(rpc.INVALID_PARAMS, text, {"type": unsupported})
-    return session, blocks
 
 
 def _not_valid(path: str) -> rpc.WireError:
