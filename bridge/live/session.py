@@ -69,7 +69,10 @@ class LiveSession:
         self._mailbox: Mailbox[Mail] = Mailbox(self._take, host.now)
         self._stream = MessageStream()
         self._reader = FrameReader(
-            self._stream, lambda uuid: self._performer.is_ours(uuid), hides_errors=book is not None
+            self._stream,
+            lambda uuid: self._performer.is_ours(uuid),
+            hides_errors=book is not None,
+            shows_children=setup.client.subagent_transcript,
         )
         process = SessionProcess(host.tasks, self.post, host.gate)
         self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post, book)

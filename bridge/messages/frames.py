@@ -36,11 +36,17 @@ class FrameReader:
     """Reads the frames of one session; it remembers what a later frame is read with."""
 
     def __init__(
-        self, stream: MessageStream, is_prompt: Callable[[str], bool], *, hides_errors: bool = False
+        self,
+        stream: MessageStream,
+        is_prompt: Callable[[str], bool],
+        *,
+        hides_errors: bool = False,
+        shows_children: bool = False,
     ) -> None:
         self._stream = stream
         self._hides_errors = hides_errors  # a client with failure records reads them there (SF-050)
         self._is_prompt = is_prompt
+        self._shows_children = shows_children  # text of subagents on the root session (SA-010, SA-011)
         self._error_kind: str | None = None
         self._error_text = ""
         self._login = False
@@ -100,6 +106,8 @@ class FrameReader:
             yield e.ToolDispatched(use)
         elif kind.endswith("_tool_result"):
             yield _returned(block, raw)
+        elif lane is not None and not self._shows_children:
+            return
         elif not self._login and not (self._hides_errors and raw.get("error") is not None):
             shown = text(block, "thinking" if kind == "thinking" else "text")
             rest = self._stream.rest(lane, message_id, kind, shown)
