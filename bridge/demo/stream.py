@@ -80,7 +80,7 @@ def play(step: Step, envelope: Envelope) -> Iterator[Part]:
     for item in step:
         match item:
             case Delay(seconds):
-                yield seconds
+                yield float(seconds)
                 continue
             case Hang():
                 yield Halt.HANG
@@ -133,21 +133,21 @@ def _block(block: Text | Thinking | ToolCall | Many, index: int, envelope: Envel
         case Text():
             for piece in deltas(block):
                 yield _delta(index, {"type": "text_delta", "text": piece})
-                yield block.pace
+                yield float(block.pace)
         case Thinking():
             for piece in deltas(block):
                 yield _delta(index, {"type": "thinking_delta", "thinking": piece})
-                yield block.pace
+                yield float(block.pace)
             yield _delta(index, {"type": "signature_delta", "signature": SIGNATURE})
         case ToolCall():
             for piece in _fragments(json.dumps(dict(block.input)), block.pieces):
                 yield _delta(index, {"type": "input_json_delta", "partial_json": piece})
-                yield block.pace
+                yield float(block.pace)
         case Many():
             delta = _delta(index, {"type": "text_delta", "text": block.delta})
             for _ in range(block.count):
                 yield delta
-                yield block.pace
+                yield float(block.pace)
         case _:
             assert_never(block)
     yield _event({"type": "content_block_stop", "index": index})

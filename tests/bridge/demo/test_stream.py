@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,8 +127,11 @@ def test_many_deltas_are_each_their_own_event() -> None:
     assert texts == ["x" * 19 + " "] * 1000
 
 
-def test_pace_is_a_pause_behind_each_delta() -> None:
-    assert [part for part in play((Text("a b c", pace=0.25),), ENVELOPE) if part == 0.25] == [0.25] * 3
+@pytest.mark.parametrize("pace", [0.25, 30])
+def test_pace_is_a_pause_behind_each_delta(pace: float) -> None:
+    assert [part for part in play((Text("a b c", pace=pace),), ENVELOPE) if isinstance(part, float)] == [
+        pace
+    ] * 3
 
 
 def test_an_error_in_front_is_the_answer_itself() -> None:
