@@ -5,7 +5,6 @@ so the order on the wire is the order of the actions. Machines never call each o
 tells another goes through here.
 """
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from machines import query as q
 from machines import session as s
 from machines.asks import Asks
 from machines.calls import Calls
+from machines.changes import Changes
 from machines.companions import Companions
 from machines.feed import Feed, Record
 from machines.incident import Book
@@ -27,6 +27,8 @@ from machines.session_reports import UnavailableReason
 from machines.stops import Stops
 from machines.tool_call import Occasion
 from machines.work import Work
+
+CLOSED = "The session was closed."
 
 
 class Conversation:
@@ -41,8 +43,7 @@ class Conversation:
         self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
         self._session = s.Session(*self._feed.listeners("Session"))
         self._query: q.Query | None = None
-        self._changes: deque[str] = deque()
-        self._applying: str | None = None
+        self._changes = Changes(self._feed)
         self._plan = PlanStop()
 
     # ── what the bridge reads ──
@@ -84,9 +85,9 @@ class Conversation:
 
     # ── what happens ──
 
-    def open(self, *, resume: bool) -> tuple[o.Output, ...]:
-        """Create the session; with `resume` it takes up a stored conversation."""
-        self._feed(self._session, s.Open(resume))
+    def open(self, *, resume: bool = False, replay: bool = False) -> tuple[o.Output, ...]:
+        """Create the session; `resume` takes up a stored conversation, `replay` also tells it."""
+        self._feed(self._session, s.Open(resume, replay))
         return self._feed.take()
 
     def handle(self, event: e.Event | c.Input | g.Input) -> tuple[o.Output, ...]:
@@ -127,19 +128,19 @@ class Conversation:
         self._stops.cancel_one(event.turn)
 
     def _request_change(self, event: e.ChangeRequested) -> None:
-        self._changes.append(event.change)
+        self._changes.add(event.change)
         self._serve()
 
     def _finish_change(self, event: e.ChangeFinished) -> None:
-        self._applying = None
-        if self._session.phase == "ready":
-            self._apply_next()
+        self._changes.finish()
+        if self._changes.any_waiting:
+            self._serve()
 
     def _answer_ask(self, event: e.AskAnswered | e.FormAnswered) -> None:
         self._asks.answer(event, self._work.tasks.in_background)
         self._work.sync_requests()
 
-    def _close(self, event: e.CloseRequested) -> None:
+    def _to_session(self, event: e.CloseRequested | e.HistoryReplayed | e.HistoryFailed) -> None:
         self._feed(self._session, event)
 
     def _serve(self) -> None:
@@ -150,19 +151,13 @@ class Conversation:
             case "lost" | "reviving" | "restarting":
                 self._feed(self._session, s.WorkWaits())
             case "closing" | "closed":
-                self._stops.close()
+                self._close_work()
             case _:
                 pass  # creating: it is served when the process answers
 
     def _release(self) -> None:
         self._work.send_waiting()
-        if self._applying is None:
-            self._apply_next()
-
-    def _apply_next(self) -> None:
-        if self._changes:
-            self._applying = self._changes.popleft()
-            self._feed.put(o.ApplyChange(self._applying))
+        self._changes.apply_next()
 
     # ── the life of the process ──
 
@@ -190,12 +185,15 @@ class Conversation:
 
     def _fail_waiting(self, failure: o.Failure) -> None:
         self._work.fail_received(failure)
-        while self._changes:
-            self._feed.put(o.FailChange(self._changes.popleft(), failure))
+        self._changes.fail_waiting(failure)
+
+    def _close_work(self) -> None:
+        self._stops.close()
+        self._changes.fail_waiting(o.Failure(o.FailureKind.TRANSPORT_LOST, CLOSED))
 
     def _finish(self) -> None:
         """Everything ends before the close is answered (M2.2)."""
-        self._stops.close()
+        self._close_work()
         if self._query is None:
             self._feed(self._session, e.QueryStopped())
             return
@@ -324,6 +322,10 @@ class Conversation:
 
 _Handler = Callable[[Conversation, Any], object]
 
+_COMPACTION = (
+    c.Compacting, c.Summarized, c.SummaryStreamed, c.Compacted, c.CompactionFailed, c.BoundaryPassed
+)  # fmt: skip
+
 _FROM_PROCESS: dict[type, _Handler] = {
     e.CommandMoved: Conversation._command,
     e.Requesting: lambda it, event: it._work.request(event),
@@ -336,15 +338,8 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.TaskBackgrounded: Conversation._task,
     e.TaskEnded: Conversation._task,
     e.LevelListed: lambda it, event: it._work.tasks.list_level(event.tasks),
-    c.Compacting: lambda it, event: it._companions.compact(event),
-    c.Summarized: lambda it, event: it._companions.compact(event),
-    c.SummaryStreamed: lambda it, event: it._companions.compact(event),
-    c.Compacted: lambda it, event: it._companions.compact(event),
-    c.CompactionFailed: lambda it, event: it._companions.compact(event),
-    c.BoundaryPassed: lambda it, event: it._companions.compact(event),
-    g.Told: lambda it, event: it._companions.goal(event),
-    g.Checked: lambda it, event: it._companions.goal(event),
-    g.Reset: lambda it, event: it._companions.goal(event),
+    **dict.fromkeys(_COMPACTION, lambda it, event: it._companions.compact(event)),
+    **dict.fromkeys((g.Told, g.Checked, g.Reset), lambda it, event: it._companions.goal(event)),
     e.MessageStarted: lambda it, event: it._work.note_message(root=event.parent is None),
     e.ToolStarted: lambda it, event: it._calls.start(event, admitted=it._work.admits(event.use.parent)),
     e.ToolDispatched: lambda it, event: it._calls.dispatch(event, admitted=it._work.admits(event.use.parent)),
@@ -365,11 +360,13 @@ _OTHERS: dict[type, _Handler] = {
     e.PromptCancelRequested: Conversation._cancel_prompt,
     e.ChangeRequested: Conversation._request_change,
     e.ChangeFinished: Conversation._finish_change,
-    e.CloseRequested: Conversation._close,
+    e.CloseRequested: Conversation._to_session,
     e.AskAnswered: Conversation._answer_ask,
     e.FormAnswered: Conversation._answer_ask,
     e.AskPrepared: Conversation._ask_prepared,
     e.PlanStopped: lambda it, event: it._plan.begin(event),
+    e.HistoryReplayed: Conversation._to_session,
+    e.HistoryFailed: Conversation._to_session,
     e.QueryInitialized: Conversation._query_event,
     e.QueryStartFailed: Conversation._query_event,
     e.StreamClosed: Conversation._query_event,

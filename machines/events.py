@@ -153,6 +153,18 @@ class StartFailure(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryReplayed:
+    """The client was told the whole stored conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFailed:
+    """The stored conversation could not be told."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class QueryInitialized:
     """The process answered its initialize request."""
 
@@ -308,6 +320,8 @@ Event = (
     | ChangeFinished
     | CloseRequested
     | AskAnswered
+    | HistoryReplayed
+    | HistoryFailed
     | QueryInitialized
     | QueryStartFailed
     | StreamClosed

@@ -119,6 +119,11 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class StartReplay:
+    """Tell the client the stored conversation; its end is `HistoryReplayed` or `HistoryFailed`."""
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerOpen:
     """Answer the request that opened the session, then send what follows an answer."""
 
@@ -297,7 +302,8 @@ class Ignored:
 
 
 Output = (
-    AnswerOpen
+    StartReplay
+    | AnswerOpen
     | RefuseOpen
     | AnswerPrompt
     | AnswerClose

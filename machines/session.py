@@ -12,7 +12,15 @@ from typing import ClassVar
 from statemachine import State
 
 from machines._core import Lifecycle, stay
-from machines.events import CloseRequested, QueryStartFailed, QueryStopped, StartFailure, TimerFired
+from machines.events import (
+    CloseRequested,
+    HistoryFailed,
+    HistoryReplayed,
+    QueryStartFailed,
+    QueryStopped,
+    StartFailure,
+    TimerFired,
+)
 from machines.outputs import (
     AnswerClose,
     AnswerOpen,
@@ -22,17 +30,20 @@ from machines.outputs import (
     RefuseOpen,
     ReplaceQuery,
     StartQuery,
+    StartReplay,
     TellRestarted,
 )
 
+DIED_EARLY = "Claude Code ended while the session was being restored."
 CLOSED_EARLY = "The session was closed before Claude Code had started."
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """The first event: the session is to be created."""
+    """The first event: the session is to be created, with `replay` after its history was told."""
 
     resume: bool = False
+    replay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,8 @@ class Finish:
 
 Input = (
     Open
+    | HistoryReplayed
+    | HistoryFailed
     | QueryReady
     | QueryFailed
     | QueryLost
@@ -110,6 +123,7 @@ Input = (
 )
 Signal = (
     StartQuery
+    | StartReplay
     | ReplaceQuery
     | DropQuery
     | AnswerOpen
@@ -128,6 +142,8 @@ class Session(Lifecycle[Input, Signal]):
     """Lifecycle of one ACP session id."""
 
     creating = State(initial=True)
+    restoring = State()
+    replaying = State()
     ready = State()
     lost = State()
     reviving = State()
@@ -135,23 +151,28 @@ class Session(Lifecycle[Input, Signal]):
     closing = State()
     closed = State(final=True)
 
-    open = stay(creating, "start_query")
+    open = creating.to(restoring, cond="replays", on=["start_query", "start_replay"]) | stay(
+        creating, "start_query"
+    )
+    replayed = restoring.to(creating) | replaying.to(ready, on="answer_open")
+    replay_failed = closing.from_(restoring, replaying, on=["refuse_replay", "finish"])
     query_ready = (
         creating.to(ready, on="answer_open")
+        | restoring.to(replaying)
         | reviving.to(ready, on=["tell_restarted", "release"])
         | restarting.to(ready, on=["go_on", "release"])
     )
     query_failed = (
-        creating.to(closed, on=["refuse_open", "fail_waiting"])
+        closed.from_(creating, restoring, on=["refuse_open", "fail_waiting"])
         | reviving.to(lost, on="fail_waiting")
         | restarting.to(lost, on=["fail_going_on", "fail_waiting"])
     )
-    query_lost = ready.to(lost)
+    query_lost = ready.to(lost) | replaying.to(closing, on=["refuse_lost", "finish"])
     restart = ready.to(restarting, on="replace_query")
     abandon = restarting.to(lost, on="drop_query")
     work_waits = lost.to(reviving, on="restart_query") | stay(ready) | stay(reviving) | stay(restarting)
     close = (
-        creating.to(closing, on=["refuse_closed", "finish"])
+        closing.from_(creating, restoring, replaying, on=["refuse_closed", "finish"])
         | closing.from_(ready, lost, reviving, restarting, on="finish")
         | stay(closing)
     )
@@ -160,6 +181,8 @@ class Session(Lifecycle[Input, Signal]):
 
     triggers: ClassVar[dict[type, str]] = {
         Open: "open",
+        HistoryReplayed: "replayed",
+        HistoryFailed: "replay_failed",
         QueryReady: "query_ready",
         QueryFailed: "query_failed",
         QueryLost: "query_lost",
@@ -170,6 +193,22 @@ class Session(Lifecycle[Input, Signal]):
         QueryStopped: "query_stopped",
         TimerFired: "give_up",
     }
+
+    def replays(self, cause: Open) -> bool:
+        """The client wants to be told what was said before."""
+        return cause.replay
+
+    def start_replay(self) -> None:
+        """Tell the history while the process starts."""
+        self.put(StartReplay())
+
+    def refuse_replay(self, cause: HistoryFailed) -> None:
+        """The request that opened the session fails, since the history can't be told."""
+        self.put(RefuseOpen(StartFailure.FAILED, cause.text))
+
+    def refuse_lost(self) -> None:
+        """The request that opened the session fails, since its process died meanwhile."""
+        self.put(RefuseOpen(StartFailure.FAILED, DIED_EARLY))
 
     def start_query(self, cause: Open) -> None:
         """Start the first process."""
