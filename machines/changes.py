@@ -1,4 +1,4 @@
-"""The changes of mode and configuration of one session: one at a time, in their order (INV-S5, plain data)."""
+"""The changes of mode and configuration of one session: one at a time, in order (INV-S5, plain data)."""
 
 from collections import deque
 
