@@ -75,7 +75,7 @@ def test_table(
 
 
 @pytest.mark.parametrize("origin", sorted(AUTONOMOUS_ORIGINS))
-def test_M4_2_1_every_origin_of_its_own_work(origin: str) -> None:  # noqa: N802 - the rule's id
+def test_m4_2_1_every_origin_of_its_own_work(origin: str) -> None:
     assert owner(Result(origin=origin), {"A": "working"}) is Autonomous
 
 

@@ -45,7 +45,7 @@ def test_totality_nothing_is_refused() -> None:
     ("state", "in_effect", "admits_text", "admits_new"),
     [("clear", False, True, True), ("stopping", True, True, False), ("draining", False, False, False)],
 )
-def test_M6_what_each_state_lets_through(  # noqa: N802 - the rule's id
+def test_m6_what_each_state_lets_through(
     state: str, in_effect: bool, admits_text: bool, admits_new: bool
 ) -> None:
     cancel = at(state)

@@ -84,7 +84,7 @@ def test_totality() -> None:
     assert refusals(Elicitation, at, SAMPLES) == REFUSED
 
 
-def test_M10_a_form_of_a_server_is_asked_without_a_call() -> None:  # noqa: N802 - the rule's id
+def test_m10_a_form_of_a_server_is_asked_without_a_call() -> None:
     assert Elicitation(FORM).handle(FORM) == (AskForm("ask"),)
 
 

@@ -28,9 +28,7 @@ ROWS = (
 
 
 @pytest.mark.parametrize(("state", "entry", "then"), ROWS, ids=lambda cell: str(cell))
-def test_M7_a_lifecycle_frame_moves_an_entry(  # noqa: N802 - the rule's id
-    state: CommandState, entry: Entry, then: Entry | None
-) -> None:
+def test_m7_a_lifecycle_frame_moves_an_entry(state: CommandState, entry: Entry, then: Entry | None) -> None:
     ledger = Ledger({"A": entry})
 
     ledger.move("A", state)
@@ -38,7 +36,7 @@ def test_M7_a_lifecycle_frame_moves_an_entry(  # noqa: N802 - the rule's id
     assert ledger.entries.get("A") == then
 
 
-def test_M7_frames_of_other_messages_change_nothing() -> None:  # noqa: N802 - the rule's id
+def test_m7_frames_of_other_messages_change_nothing() -> None:
     ledger = Ledger({"A": "pending"})
 
     for state in get_args(CommandState):
@@ -47,7 +45,7 @@ def test_M7_frames_of_other_messages_change_nothing() -> None:  # noqa: N802 - t
     assert ledger.entries == {"A": "pending"}
 
 
-def test_M7_seeded_by_how_far_it_was() -> None:  # noqa: N802 - the rule's id
+def test_m7_seeded_by_how_far_it_was() -> None:
     ledger = Ledger()
     ledger.orphan("A", started=True)
     ledger.orphan("B", started=False)
@@ -67,7 +65,7 @@ def test_M7_seeded_by_how_far_it_was() -> None:  # noqa: N802 - the rule's id
         pytest.param(("X",), {"A": "started", "B": "zombie", "C": "pending"}, id="a stranger covers nothing"),
     ],
 )
-def test_M7_a_stamped_result(uuids: tuple[str, ...], left: dict[str, Entry]) -> None:  # noqa: N802
+def test_m7_a_stamped_result(uuids: tuple[str, ...], left: dict[str, Entry]) -> None:
     ledger = Ledger({"A": "started", "B": "zombie", "C": "pending"})
 
     ledger.consume(uuids)
@@ -85,7 +83,7 @@ def test_M7_a_stamped_result(uuids: tuple[str, ...], left: dict[str, Entry]) -> 
         pytest.param({"A": "pending", "B": "pending"}, True, {"B": "pending"}, id="one that waited"),
     ],
 )
-def test_M4_2_4_a_result_without_stamps(  # noqa: N802 - the rule's id
+def test_m4_2_4_a_result_without_stamps(
     entries: dict[str, Entry], consumed: bool, left: dict[str, Entry]
 ) -> None:
     ledger = Ledger(dict(entries))

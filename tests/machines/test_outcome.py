@@ -73,5 +73,5 @@ def test_table(result: Result, outcome: Outcome) -> None:
 
 
 @every
-def test_M4_4_a_cancel_in_effect_comes_first(result: Result, outcome: Outcome) -> None:  # noqa: N802
+def test_m4_4_a_cancel_in_effect_comes_first(result: Result, outcome: Outcome) -> None:
     assert outcome_of(result, cancelled=True) == Outcome("cancelled")

@@ -87,7 +87,7 @@ def test_totality() -> None:
 
 @pytest.mark.parametrize("state", ["ended", "stopped"])
 @pytest.mark.parametrize("event", SAMPLES, ids=lambda event: type(event).__name__)
-def test_M3_after_its_end_everything_is_dropped(state: str, event: Any) -> None:  # noqa: N802 - the rule's id
+def test_m3_after_its_end_everything_is_dropped(state: str, event: Any) -> None:
     assert at(state).handle(event) == ()
 
 

@@ -129,7 +129,7 @@ def test_totality() -> None:
 @pytest.mark.parametrize("event", SAMPLES, ids=lambda event: type(event).__name__)
 @pytest.mark.parametrize("state", ["completed", "failed"])
 @pytest.mark.contract("TC-215")
-def test_M8_a_final_call_reports_nothing(state: str, event: Any) -> None:  # noqa: N802 - the rule's id
+def test_m8_a_final_call_reports_nothing(state: str, event: Any) -> None:
     assert at(state).handle(event) == ()
 
 
@@ -144,7 +144,7 @@ def test_M8_a_final_call_reports_nothing(state: str, event: Any) -> None:  # noq
         (Occasion.LOST, True, "Claude ended the turn without returning a result for this tool."),
     ],
 )
-def test_M8_3_the_text_says_how_far_it_got(occasion: Occasion, dispatched: bool, text: str) -> None:  # noqa: N802
+def test_m8_3_the_text_says_how_far_it_got(occasion: Occasion, dispatched: bool, text: str) -> None:
     call = ToolCall(USE)
     call.handle(STREAMED)
     if dispatched:

@@ -107,7 +107,7 @@ def test_totality() -> None:
 
 @pytest.mark.parametrize("state", ["queued", "dispatched", *ACTIVE])
 @pytest.mark.parametrize("end", [END, CANCELLED], ids=["end_turn", "cancelled"])
-def test_M4_4_the_answer_is_the_outcome_that_was_concluded(state: str, end: Conclude) -> None:  # noqa: N802
+def test_m4_4_the_answer_is_the_outcome_that_was_concluded(state: str, end: Conclude) -> None:
     turn = at(state)
 
     assert turn.handle(end) == ()

@@ -53,7 +53,7 @@ def test_zeros_are_unknown() -> None:
     assert tally.usage() is None
 
 
-def test_M4_4_the_first_result_after_a_resume_only_sets_the_baseline() -> None:  # noqa: N802
+def test_m4_4_the_first_result_after_a_resume_only_sets_the_baseline() -> None:
     tally = Tally()
     tally.begin()
     tally.read(usage(Tokens(3, 4)), {"opus": model_row(Tokens(1003, 2004))}, own=True)
@@ -64,7 +64,7 @@ def test_M4_4_the_first_result_after_a_resume_only_sets_the_baseline() -> None: 
     assert tally.usage() == Usage(Tokens(5, 6), (("opus", Tokens(5, 6)),))
 
 
-def test_M4_4_autonomous_results_advance_the_reading_and_are_not_added() -> None:  # noqa: N802
+def test_m4_4_autonomous_results_advance_the_reading_and_are_not_added() -> None:
     tally = Tally(totals={})
     tally.begin()
     tally.read(usage(Tokens(9, 9)), {"opus": model_row(Tokens(9, 9))}, own=False)
@@ -99,7 +99,7 @@ SPENDING = st.lists(st.builds(Spent, TOKENS, TOKENS, st.booleans(), st.booleans(
 
 
 @given(SPENDING)
-def test_INV_T8_the_usage_of_all_turns_is_that_of_all_own_results(spending: list[Spent]) -> None:  # noqa: N802
+def test_inv_t8_the_usage_of_all_turns_is_that_of_all_own_results(spending: list[Spent]) -> None:
     told, by_model = Tokens(), dict[str, Tokens]()
     totals = {"opus": Tokens(), "haiku": Tokens()}
     tally = Tally(totals={})
