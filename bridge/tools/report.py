@@ -5,6 +5,7 @@ fact becomes the `session/update` payloads that tell it, in order, and nothing t
 was never shown is never reported.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -25,6 +26,9 @@ from machines.events import ToolDenied, ToolHooked, ToolProgressed, ToolReturned
 
 FinalDiff = Callable[[str, Json, Json], Change | None]
 """`(tool, response, input)` of a hook to the exact patch, where there is one."""
+
+
+_LATE_HOOKS = 64
 
 
 @dataclass(slots=True)
@@ -86,6 +90,8 @@ class ToolReports:
         self._reporters = _Reporters(client, cwd, home, final_diff)
         self._calls: dict[str, _Call] = {}
         self._replayed: dict[str, ToolUse] = {}
+        self._late: deque[str] = deque()
+        """Calls that have their result and wait for a hook, which some tools never have."""
         self._in_background: dict[str, ToolUse] = {}
         """Commands whose terminal ends with their task."""
         self._inputs = PartialInputs()
@@ -180,13 +186,13 @@ class ToolReports:
 
     def progressed(self, beat: ToolProgressed, target: str) -> Updates:
         """A beat; `target` is the call itself or, when that is not shown, its parent."""
-        call = self._shown(target)
+        call = self._running(target)
         return self._send(render.progress(self._reporters.drawn(call.use), beat)) if call else []
 
     def hooked(self, hook: ToolHooked) -> Updates:
         """The PostToolUse hook of a call, before or after its result."""
-        call = self._shown(hook.call)
-        if call is None:
+        call = self._calls.get(hook.call)
+        if call is None or not call.shown:
             return []
         drawn = self._reporters.drawn(call.use)
         report = render.hook(drawn, hook.response, self._reporters.change(call, hook))
@@ -204,8 +210,8 @@ class ToolReports:
             return []
         sent = self._outcome(call, result, status, backgrounded=backgrounded)
         plan = self._plans.returned(call.use, result)
-        if result.is_error:
-            call.owed.discard("hook")  # a failed tool has none
+        if result.is_error or not call.shown:
+            call.owed.discard("hook")  # a failed tool has none, and a plan tells nothing by it
         self._settle(call, "result")
         return sent + plan
 
@@ -216,12 +222,10 @@ class ToolReports:
 
     def denied(self, denial: ToolDenied) -> Updates:
         """A rule or a mode refused the call; its error result follows."""
-        call = self._shown(denial.call)
-        return (
-            self._send(render.denial(self._reporters.drawn(call.use), denial), replace_content=True)
-            if call
-            else []
-        )
+        call = self._running(denial.call)
+        if call is None:
+            return []
+        return self._send(render.denial(self._reporters.drawn(call.use), denial), replace_content=True)
 
     def closed(self, call: str, text: str, status: str) -> Updates:
         """The call gets no result any more (§6.4)."""
@@ -292,8 +296,9 @@ class ToolReports:
         known = self._calls.get(call)
         return known if known and "result" in known.owed else None
 
-    def _shown(self, call: str) -> _Call | None:
-        known = self._calls.get(call)
+    def _running(self, call: str) -> _Call | None:
+        """The call, if the client sees it and waits for its end."""
+        known = self._open(call)
         return known if known and known.shown else None
 
     def _completed(self, use: ToolUse) -> _Call:
@@ -331,9 +336,13 @@ class ToolReports:
         call.owed.discard(came)
         if not call.owed:
             self.forget(call.use.call)
+        elif came == "result":
+            self._late.append(call.use.call)
+            if len(self._late) > _LATE_HOOKS and not self._open(oldest := self._late.popleft()):
+                self.forget(oldest)
 
     def _end(self, call: str, report: Callable[[Drawn], Update]) -> Updates:
-        known = self._shown(call)
+        known = self._running(call)
         sent = self._send(report(self._reporters.drawn(known.use)), replace_content=True) if known else []
         self.forget(call)
         return sent

@@ -106,7 +106,7 @@ contract = pytest.mark.contract
 PROVES = {
     "agent": contract("TC-051", "TC-131", "TC-132", "TC-133", "TC-076"),
     "agent_child": contract("TC-005", "TC-225"),
-    "bash_background": contract("TC-046", "TC-148"),
+    "bash_background": contract("TC-046"),
     "bash_cancelled": contract("TC-074"),
     "bash_denied": contract("TC-107", "TC-114"),
     "bash_fails": contract("TC-069", "TC-086"),
@@ -119,7 +119,6 @@ PROVES = {
     ),
     "edit_announced_first": contract("TC-191", "TC-011"),
     "edit_once": contract("TC-082", "TC-120", "TC-121", "TC-122", "TC-182"),
-    "exit_plan_cleared": contract("PM-094"),
     "exit_plan_file": contract(
         *("TC-135", "TC-198", "TC-199", "TC-200", "TC-201", "TC-203", "TC-204", "TC-207", "TC-208", "TC-210"),
         *("TC-211", "TC-212"),

@@ -108,6 +108,8 @@ def test_three_hundred_calls_leave_nothing_behind(client: ClientCapabilities) ->
             mine.dispatched(use)
             mine.hooked(ToolHooked(call, "Edit", use.input, {"originalFile": "x" * 5000}))
             mine.returned(ToolReturned(call, "ok"), "completed")
+            mine.dispatched(ToolUse(f"{call}-todo", "TodoWrite", {"todos": []}))
+            mine.returned(ToolReturned(f"{call}-todo", "ok"), "completed")
 
     in_time(calls)
     assert [*mine._calls, *mine._held._calls, *mine._inputs._scans] == []
