@@ -15,6 +15,9 @@ WORKING: Sequence[str] = ("sessionFailure", "agentFileChangeReport", "diffPatch"
 """The AIR capabilities that work by now, in the contract's order (NG-013)."""
 
 
+SESSION_CAPABILITIES = ("additionalDirectories", "close", "delete", "fork", "list", "resume")
+
+
 def agent_version() -> str:
     """The version of the installed distribution; a bare tree has none."""
     try:
@@ -41,7 +44,7 @@ def initialize_response(
     client: ClientCapabilities, auth_methods: Sequence[Mapping[str, object]] = ()
 ) -> dict[str, object]:
     """The result of `initialize` on ACP v1."""
-    sessions: dict[str, object] = {name: {} for name in ("additionalDirectories", "close")}
+    sessions: dict[str, object] = {name: {} for name in SESSION_CAPABILITIES}
     meta: dict[str, object] = {"steering": {"supported": True}}
     if client.air:
         goal = {"version": 1, "controlMethod": "_session/goal", "actions": ["set", "clear"]}
@@ -53,6 +56,7 @@ def initialize_response(
             "_meta": {"claudeCode": {"promptQueueing": True}},
             "promptCapabilities": {"image": True, "embeddedContext": True},
             "mcpCapabilities": {"http": True, "sse": True},
+            "loadSession": True,
             "sessionCapabilities": sessions,
         },
         "agentInfo": {"name": "claude-acp", "title": "Claude Agent", "version": agent_version()},

@@ -68,6 +68,7 @@ class AgentProcess:
         from bridge.live.session import Host
         from bridge.methods.sessions import Sessions
         from bridge.methods.table import METHODS
+        from bridge.sessions.folders import config_folder, projects_folder
 
         load_sdk()
         host = Host(
@@ -79,7 +80,8 @@ class AgentProcess:
             trace=self._trace,
             home=str(Path.home()),
         )
-        return Sessions(host, client, METHODS)
+        projects = projects_folder(config_folder(os.environ, Path.home()))
+        return Sessions(host, client, METHODS, projects)
 
     def shut(self, *, clean: bool) -> None:
         """The agent is done."""

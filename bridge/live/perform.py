@@ -1,11 +1,13 @@
 """What the outputs of a session do: answers and updates at once, all else as effects that end as events."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.live.answers import Message, failure_error, open_error
 from bridge.live.client import SessionClient
 from bridge.live.control import Control
+from bridge.live.history import History
 from bridge.live.modes import Modes
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.live.screen import Screen
@@ -54,7 +56,7 @@ class Performer:
         self.closing: list[Inbound] = []
         self.messages: dict[str, Message] = {}
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
-        self._stored = setup.resume  # Claude Code has a transcript of the conversation
+        self._stored = setup.transcript is not None  # Claude Code has a transcript of the conversation
         self.changes: dict[str, tuple[Inbound, str]] = {}
         self.closed = False
 
@@ -143,11 +145,49 @@ class Performer:
 
     # ── answers ──
 
+    def _start_replay(self, _: o.StartReplay) -> None:
+        self._host.tasks.start_soon(self._replay, name="replay")
+
+    async def _replay(self) -> None:
+        try:
+            await self._tell_history(self._setup.transcript)
+        except OSError as error:
+            self._post(e.HistoryFailed(f"The stored session could not be read: {error.strerror}"))
+        else:
+            self._post(e.HistoryReplayed())
+
+    async def _tell_history(self, transcript: Path | None) -> None:
+        if transcript is not None:
+            history = History(self._setup.id, self._setup.client, self._client, self.screen.reports)
+            await history.tell(transcript, self._post, self._host.gate)
+
+    def load_again(self, inbound: Inbound, transcript: Path) -> None:
+        """Tell the history to a client that has the session already, then answer."""
+        self._host.tasks.start_soon(self._load_again, inbound, transcript, name="replay")
+
+    async def _load_again(self, inbound: Inbound, transcript: Path) -> None:
+        try:
+            await self._tell_history(transcript)
+        except OSError as error:
+            text = f"Internal error: The stored session could not be read: {error.strerror}"
+            self._post(lambda: inbound.fail(rpc.INTERNAL_ERROR, text))
+        else:
+            self._post(lambda: self.answer_opening(inbound))
+
+    def answer_opening(self, inbound: Inbound) -> None:
+        """Answer a request that opened the session, or found it open."""
+        result: dict[str, object] = {"modes": self.modes.state()}
+        if inbound.method in {"session/new", "session/fork"}:
+            result = {"sessionId": self._setup.id, **result}
+        inbound.respond(result)
+        self.screen.list_commands(self.process.info.get("commands"))
+
     def _answer_open(self, _: o.AnswerOpen) -> None:
         if self.opening is not None:
-            self.opening.respond({"sessionId": self._setup.id, "modes": self.modes.state()})
-            self.opening = None
-        self.screen.list_commands(self.process.info.get("commands"))
+            inbound, self.opening = self.opening, None
+            self.answer_opening(inbound)
+        else:
+            self.screen.list_commands(self.process.info.get("commands"))
         self._learn_window()
 
     def _refuse_open(self, output: o.RefuseOpen) -> None:
@@ -221,6 +261,7 @@ class Performer:
 _Perform = Callable[[Performer, Any], object]
 
 _PERFORM: Mapping[type, _Perform] = {
+    o.StartReplay: Performer._start_replay,
     o.AnswerOpen: Performer._answer_open,
     o.RefuseOpen: Performer._refuse_open,
     o.AnswerPrompt: Performer._answer_prompt,

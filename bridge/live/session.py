@@ -8,8 +8,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
 from anyio.abc import TaskGroup
 
 from bridge.claude.frames import Closed, Frame
@@ -79,9 +81,16 @@ class LiveSession:
         self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}
         self._active: str | None = None
+        self.ended = anyio.Event()
+        """It is gone: its id may be opened again."""
         host.tasks.start_soon(self._run, name=f"session {setup.id}")
 
     # ── what the agent asks of it ──
+
+    @property
+    def mode(self) -> str:
+        """The permission mode that it is in."""
+        return self._performer.modes.current
 
     @property
     def is_closing(self) -> bool:
@@ -99,7 +108,16 @@ class LiveSession:
     def open(self, inbound: Inbound) -> None:
         """Create it, for the request that wants it."""
         self._performer.opening = inbound
-        self.post(lambda: self._perform(self.conversation.open(resume=self.setup.resume)))
+        resume, replay = self.setup.transcript is not None, self.setup.replay
+        self.post(lambda: self._perform(self.conversation.open(resume=resume, replay=replay)))
+
+    def load_again(self, inbound: Inbound, transcript: Path) -> None:
+        """Tell the history once more, for a client that lost it; the process goes on."""
+        self.post(lambda: self._performer.load_again(inbound, transcript))
+
+    def answer_open(self, inbound: Inbound) -> None:
+        """Another request opens it, and finds it as it is."""
+        self.post(lambda: self._performer.answer_opening(inbound))
 
     def prompt(self, inbound: Inbound, blocks: Blocks, turn: str, meta: object = None) -> None:
         """Take in a prompt, under the id of its turn."""
@@ -163,6 +181,7 @@ class LiveSession:
     async def _run(self) -> None:
         await self._mailbox.run()
         self._on_closed(self)
+        self.ended.set()
 
     def _take(self, mail: Mail) -> None:
         """One item to its end; a fault of ours is logged, and the session goes on."""

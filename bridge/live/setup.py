@@ -1,10 +1,12 @@
 """What a session is created with, and how its Claude Code process is started from that."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from bridge.capabilities import ClientCapabilities
-from bridge.claude.launch import Launch, New, Resume
+from bridge.claude.client_options import with_client_options
+from bridge.claude.launch import PRESET, Fork, Launch, New, Resume
 from bridge.permissions.modes import SessionMode
 
 
@@ -20,16 +22,26 @@ class Setup:
     """The one it starts in; Claude Code is always told (decision 13)."""
     add_dirs: tuple[str, ...] = ()
     mcp_servers: Mapping[str, object] = field(default_factory=dict)
-    resume: bool = False
-    """The session takes up a stored conversation."""
+    transcript: Path | None = None
+    """The stored conversation that the session takes up."""
+    replay: bool = False
+    """The client is told that conversation before the session is open."""
+    fork: Fork | None = None
+    """The session is a copy of another one."""
+    meta: Mapping[str, object] = field(default_factory=dict)
+    """`_meta` of the request."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """`_meta.claudeCode.options` of the request (S§3.3)."""
+    fingerprint: str = ""
+    """What of the request decides whether a live session can serve another one (S§4.2)."""
 
 
 def launch(setup: Setup, *, claude_id: str, mode: str, resume: bool) -> Launch:
     """Describe the process; `claude_id` is the conversation's id in Claude Code's store."""
     client = setup.client
-    return Launch(
+    described = Launch(
         cwd=setup.cwd,
-        session=Resume(claude_id) if resume else New(claude_id),
+        session=Resume(claude_id) if resume else setup.fork or New(claude_id),
         permission_mode=mode,
         allow_bypass=any(row.id == "bypassPermissions" for row in setup.modes),
         add_dirs=setup.add_dirs,
@@ -39,3 +51,16 @@ def launch(setup: Setup, *, claude_id: str, mode: str, resume: bool) -> Launch:
         file_checkpointing=client.has("agentFileChangeReport"),
         session_mirror=client.air,
     )
+    return with_client_options(_with_metadata(described, setup.meta), setup.options)
+
+
+def _with_metadata(described: Launch, meta: Mapping[str, object]) -> Launch:
+    """The system prompt and the tools that the request's metadata asks for (S§3.2)."""
+    prompt = meta.get("systemPrompt")
+    if isinstance(prompt, str):
+        described = replace(described, system_prompt=prompt)
+    elif isinstance(prompt, Mapping):
+        described = replace(described, system_prompt={**prompt, **PRESET})
+    if meta.get("disableBuiltInTools") is True:
+        described = replace(described, tools=())
+    return described

@@ -1,67 +1,188 @@
-"""`session/new`: what a session is made of (S§2, S§3)."""
+"""How sessions come to be: `session/new`, `load`, `resume` and `fork` (S§2 … S§5)."""
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from anyio import to_thread
+
+from bridge.claude.launch import Fork
 from bridge.live.setup import Setup
+from bridge.methods.requested import check_folders, mcp_servers, meta_of
 from bridge.methods.sessions import Sessions
 from bridge.peer import Inbound
 from bridge.permissions.modes import bypass_allowed, catalog, start_mode
+from bridge.sessions.chain import open_transcript
+from bridge.sessions.folders import find_transcript
+from bridge.sessions.fork import find_fork_record, read_fork_point
+from bridge.sessions.recall import last_choices
 from wire import rpc
-from wire.acp.session import McpServer, McpServerHttp, McpServerSse, McpServerStdio, NewSessionRequest
+from wire.acp.session import (
+    ForkSessionRequest,
+    LoadSessionRequest,
+    McpServer,
+    NewSessionRequest,
+    ResumeSessionRequest,
+)
 from wire.params import read
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the four requests have in common."""
+
+    cwd: str
+    add_dirs: tuple[str, ...]
+    servers: Sequence[McpServer]
+    meta: Mapping[str, object]
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """The SDK options that a client passes on (S§3.3)."""
+        options = meta_of(self.meta, "claudeCode", "options")
+        return options if isinstance(options, Mapping) else {}
+
+    def fingerprint(self) -> str:
+        """The same for requests that one process can serve (SE-022 … SE-026)."""
+        skills = self.options.get("skills")
+        options = {key: value for key, value in self.options.items() if key not in _ATTACHING}
+        if isinstance(skills, list):
+            options["skills"] = sorted(str(skill) for skill in skills)
+        servers = sorted((server.dump() for server in self.servers), key=lambda server: str(server["name"]))
+        parts = [self.cwd, servers, list(self.add_dirs), options]
+        rest = {key: self.meta.get(key) for key in ("additionalRoots", "systemPrompt", "disableBuiltInTools")}
+        emit = meta_of(self.meta, "claudeCode", "emitRawSDKMessages")
+        return json.dumps([*parts, rest, emit], sort_keys=True, default=str)
+
+
+_ATTACHING = frozenset(
+    {
+        "agent",
+        "continue",
+        "cwd",
+        "executable",
+        "forkSession",
+        "includePartialMessages",
+        "loadTimeoutMs",
+        "permissionMode",
+        "resume",
+        "resumeDropsTurn",
+        "resumeSessionAt",
+        "sessionId",
+        "title",
+    }
+)
+"""Options that say how to attach to a session, or that the agent controls."""
+
+
 def new(sessions: Sessions, inbound: Inbound) -> None:
-    """Create a session with an empty conversation."""
+    """Create a session with an empty conversation; a `resume` option takes up a stored one."""
     params = read(NewSessionRequest, inbound.params)
-    check_folders(params.cwd, params.additional_directories)
+    request = _request(params.cwd, params.additional_directories, params.mcp_servers, params.meta)
+    resumed = request.options.get("resume")
+    if isinstance(resumed, str):
+        sessions.later(_open_stored, inbound, request, resumed, False)
+        return
+    sessions.open(_setup(sessions, request, sessions.host.new_id()), inbound)
+
+
+def load(sessions: Sessions, inbound: Inbound) -> None:
+    """Restore a session and tell its history before the answer."""
+    params = read(LoadSessionRequest, inbound.params)
+    request = _request(params.cwd, params.additional_directories, params.mcp_servers, params.meta)
+    sessions.later(_open_stored, inbound, request, params.session_id, True)
+
+
+def resume(sessions: Sessions, inbound: Inbound) -> None:
+    """Restore a session without telling its history."""
+    params = read(ResumeSessionRequest, inbound.params)
+    request = _request(params.cwd, params.additional_directories, params.mcp_servers, params.meta)
+    sessions.later(_open_stored, inbound, request, params.session_id, False)
+
+
+def fork(sessions: Sessions, inbound: Inbound) -> None:
+    """Create a session whose conversation begins as a copy of another one's."""
+    params = read(ForkSessionRequest, inbound.params)
+    request = _request(params.cwd, params.additional_directories, params.mcp_servers, params.meta)
+    sessions.later(_open_fork, inbound, request, params.session_id)
+
+
+async def _open_stored(sessions: Sessions, inbound: Inbound, request: Request, id: str, replay: bool) -> None:
+    transcript = await to_thread.run_sync(find_transcript, sessions.projects, id)
+    live = sessions.get(id)
+    if live is not None and not live.is_closing and live.setup.fingerprint == request.fingerprint():
+        if replay and transcript is not None:
+            live.load_again(inbound, transcript)
+        else:
+            live.answer_open(inbound)
+        return
+    mode = live.mode if live is not None else None
+    if live is not None:
+        await sessions.close(live)
+    if transcript is None and live is None:
+        raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": id})
+    if mode is None and transcript is not None:
+        mode = (await to_thread.run_sync(last_choices, transcript)).mode
+    setup = _setup(sessions, request, id, mode)
+    sessions.open(replace(setup, transcript=transcript, replay=replay and transcript is not None), inbound)
+
+
+async def _open_fork(sessions: Sessions, inbound: Inbound, request: Request, source: str) -> None:
+    transcript = await to_thread.run_sync(find_transcript, sessions.projects, source)
+    if transcript is None:
+        raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": source})
+    at = await to_thread.run_sync(_fork_record, request, transcript, source)
+    choices = await to_thread.run_sync(last_choices, transcript)
+    id = sessions.host.new_id()
+    setup = _setup(sessions, request, id, choices.mode)
+    sessions.open(replace(setup, fork=Fork(source, id, at)), inbound)
+
+
+def _fork_record(request: Request, transcript: Path, source: str) -> str | None:
+    """The record that the copy ends with, if the request names one (SE-038 … SE-051)."""
+    point = read_fork_point(meta_of(request.meta, "jetbrains", "air"))
+    if point is None:
+        return None
+    with open_transcript(transcript) as stored:
+        record = find_fork_record(point, stored, {})
+    if record is None:
+        text = f"Invalid params: Fork point message {point.message_id} was not found in session {source}"
+        raise rpc.WireError(rpc.INVALID_PARAMS, text, {"messageId": point.message_id})
+    return record
+
+
+def _request(
+    cwd: str, additional: Sequence[str], servers: Sequence[McpServer], meta: Mapping[str, object] | None
+) -> Request:
+    """Read and check a request before any side effect."""
+    known = meta or {}
+    check_folders(cwd, additional)
+    roots = known.get("additionalRoots")
+    if not additional and isinstance(roots, list):
+        additional = [root for root in roots if isinstance(root, str)]
+    return Request(cwd, tuple(additional), servers, known)
+
+
+def _setup(sessions: Sessions, request: Request, id: str, mode: str | None = None) -> Setup:
     uid = os.geteuid() if hasattr(os, "geteuid") else None
-    sandbox = bool(os.environ.get("IS_SANDBOX"))
-    bypass = bypass_allowed(disabled=False, uid=uid, sandbox=sandbox, requested=None)
+    bypass = bypass_allowed(
+        disabled=False,
+        uid=uid,
+        sandbox=bool(os.environ.get("IS_SANDBOX")),
+        requested=request.options.get("allowDangerouslySkipPermissions"),
+    )
     modes = catalog(auto=True, bypass=bypass)
-    setup = Setup(
-        id=sessions.host.new_id(),
-        cwd=params.cwd,
+    return Setup(
+        id=id,
+        cwd=request.cwd,
         client=sessions.client,
         modes=modes,
-        mode=start_mode(modes).mode,
-        add_dirs=tuple(params.additional_directories),
-        mcp_servers=mcp_servers(params.mcp_servers),
+        mode=start_mode(modes, transcript=mode).mode,
+        add_dirs=request.add_dirs,
+        mcp_servers=mcp_servers(request.servers),
+        meta=request.meta,
+        options=request.options,
+        fingerprint=request.fingerprint(),
     )
-    sessions.open(setup, inbound)
-
-
-def check_folders(cwd: str, additional: Sequence[str]) -> None:
-    """Raise WireError for folders that a session can't work in, before any side effect (SE-001)."""
-    relative = [path for path in additional if not os.path.isabs(path)]
-    if relative:
-        text = f"`additionalDirectories` entries must be absolute paths, but received: {', '.join(relative)}"
-        raise _invalid(text, {"additionalDirectories": relative})
-    if not os.path.isabs(cwd):
-        raise _invalid(f"`cwd` must be an absolute path, but received: {cwd}", {"cwd": cwd})
-    if not os.path.exists(cwd):
-        raise _invalid(f"`cwd` does not exist on the machine running the agent: {cwd}", {"cwd": cwd})
-    if not os.path.isdir(cwd):
-        raise _invalid(f"`cwd` is not a directory: {cwd}", {"cwd": cwd})
-
-
-def mcp_servers(servers: Sequence[McpServer]) -> dict[str, object]:
-    """The servers of a request in Claude Code's form, by name (S§3.1)."""
-    return {server.name: entry for server in servers if (entry := _mcp_server(server)) is not None}
-
-
-def _mcp_server(server: McpServer) -> dict[str, object] | None:
-    match server:
-        case McpServerHttp() | McpServerSse():
-            headers = {header.name: header.value for header in server.headers}
-            return {"type": server.type, "url": server.url, "headers": headers}
-        case McpServerStdio():
-            env = {variable.name: variable.value for variable in server.env}
-            return {"type": "stdio", "command": server.command, "args": list(server.args), "env": env}
-        case _:
-            return None
-
-
-def _invalid(text: str, data: object) -> rpc.WireError:
-    return rpc.WireError(rpc.INVALID_PARAMS, f"Invalid params: {text}", data)

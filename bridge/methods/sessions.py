@@ -1,7 +1,9 @@
 """The live sessions of a connection, and the table of its methods."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -9,6 +11,7 @@ from bridge.capabilities import ClientCapabilities
 from bridge.live.session import Host, LiveSession
 from bridge.live.setup import Setup
 from bridge.peer import Inbound
+from bridge.sessions.listing import SessionList
 from wire import rpc
 from wire.acp.session import CancelNotification
 from wire.params import read
@@ -18,13 +21,21 @@ log = logging.getLogger(__name__)
 Method = Callable[["Sessions", Inbound], None]
 """Serves one request; raises WireError for one that can't be served."""
 
+Later = Callable[..., Awaitable[None]]
+"""The part of a method that has to wait: `(sessions, inbound, *arguments)`."""
+
 
 class Sessions:
     """Every live session of the connection, by its id."""
 
-    def __init__(self, host: Host, client: ClientCapabilities, methods: Mapping[str, Method]) -> None:
+    def __init__(
+        self, host: Host, client: ClientCapabilities, methods: Mapping[str, Method], projects: Path
+    ) -> None:
         self.host = host
         self.client = client
+        self.projects = projects
+        """Claude Code's folder of stored sessions."""
+        self.stored = SessionList(projects)
         self._methods = methods
         self._live: dict[str, LiveSession] = {}
         self._emptied = anyio.Event()
@@ -55,6 +66,16 @@ class Sessions:
             else:
                 session.cancel_prompt(inbound)
 
+    def later(self, serve: Later, inbound: Inbound, *arguments: Any) -> None:
+        """Serve a request that has to read from disk first; what it raises is the answer."""
+        self.host.tasks.start_soon(self._later, serve, inbound, arguments, name=inbound.method)
+
+    async def _later(self, serve: Later, inbound: Inbound, arguments: tuple[Any, ...]) -> None:
+        try:
+            await serve(self, inbound, *arguments)
+        except Exception as error:
+            inbound.reject(error)
+
     def get(self, id: str) -> LiveSession | None:
         """The live session of an id."""
         return self._live.get(id)
@@ -72,6 +93,11 @@ class Sessions:
         self._live[setup.id] = session
         session.open(inbound)
         return session
+
+    async def close(self, session: LiveSession) -> None:
+        """Close a session and wait for its end."""
+        session.close()
+        await session.ended.wait()
 
     async def close_all(self) -> None:
         """Close every session, in parallel, and wait for the last."""

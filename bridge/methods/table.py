@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 
-from bridge.methods import configuring, opening, prompting
+from bridge.methods import configuring, opening, prompting, stored
 from bridge.methods.sessions import Method
 
 METHODS: Mapping[str, Method] = {
     "session/new": opening.new,
+    "session/load": opening.load,
+    "session/resume": opening.resume,
+    "session/fork": opening.fork,
+    "session/list": stored.list_sessions,
+    "session/delete": stored.delete,
     "session/prompt": prompting.prompt,
     "session/close": prompting.close,
     "session/set_mode": configuring.set_mode,

@@ -1,0 +1,124 @@
+"""A stored conversation, told to the client as if it happened now (S§8)."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyio import from_thread, to_thread
+
+from bridge.capabilities import ClientCapabilities
+from bridge.live.client import SessionClient
+from bridge.messages.session_info import compaction_update, incident_update
+from bridge.messages.stream import chunk
+from bridge.sessions.chain import open_transcript
+from bridge.sessions.replay import items as i
+from bridge.sessions.replay.reader import replay
+from bridge.tools.report import ToolReports
+from machines.events import ToolReturned, ToolUse
+from machines.session_reports import IncidentFacts, ReportCompaction, ReportIncident
+
+if TYPE_CHECKING:
+    from bridge.claude.tap import Gate
+
+BATCH = 32
+"""Items that are read ahead; memory is bounded by them, not by the transcript."""
+
+
+class History:
+    """Tells a transcript, item by item, in a client's form."""
+
+    def __init__(
+        self, session: str, client: ClientCapabilities, port: SessionClient, reports: ToolReports
+    ) -> None:
+        self._session = session
+        self._caps = client
+        self._client = port
+        self._reports = reports
+
+    async def tell(
+        self, transcript: Path, post: Callable[[Callable[[], None]], None], gate: "Gate | None"
+    ) -> None:
+        """Read in a worker thread, show through the mailbox; a slow client slows the reader.
+
+        Raises OSError for a transcript that can't be read.
+        """
+        post(self._reports.replay_started)
+        await to_thread.run_sync(self._read, transcript, post, gate)
+
+    def _read(
+        self, transcript: Path, post: Callable[[Callable[[], None]], None], gate: "Gate | None"
+    ) -> None:
+        with open_transcript(transcript) as stored:
+            for batch in _batches(replay(stored)):
+                from_thread.run_sync(post, lambda batch=batch: self._show_all(batch))
+                from_thread.run(_wait, gate)
+
+    def _show_all(self, items: list[i.Item]) -> None:
+        for item in items:
+            self._show(item)
+
+    def _show(self, item: i.Item) -> None:
+        match item:
+            case i.UserText(message_id, text):
+                self._client.update(chunk("user_message_chunk", text, message_id))
+            case i.UserImage():
+                self._client.update(_image(item))
+            case i.AgentText(message_id, text):
+                self._client.update(chunk("agent_message_chunk", text, message_id))
+            case i.AgentThought(message_id, text):
+                self._client.update(chunk("agent_thought_chunk", text, message_id))
+            case i.ToolUse(id, name, input):
+                self._send(self._reports.replay_use(ToolUse(id, name, input)))
+            case i.ToolResult(call, content, is_error, structured):
+                self._send(self._reports.replay_result(ToolReturned(call, content, is_error, structured)))
+            case i.CompactionSummary():
+                self._show_summary(item)
+            case i.UsageLimit():
+                self._show_limit(item)
+            case i.TaskEnd():
+                pass  # its follow-up is told as text
+
+    def _show_summary(self, item: i.CompactionSummary) -> None:
+        if not self._caps.compaction or item.summary is None:
+            self._client.update(chunk("user_message_chunk", item.text, item.message_id))
+            return
+        report = ReportCompaction(item.message_id, "completed", summary=item.summary)
+        update = compaction_update(report, self._caps, opened=False)
+        if update is not None:
+            self._client.update(update)
+
+    def _show_limit(self, item: i.UsageLimit) -> None:
+        if not self._caps.session_failure:
+            self._client.update(chunk("agent_message_chunk", item.text, item.message_id))
+            return
+        id = f"{item.prompt}:error" if item.prompt else f"{self._session}:history-error:{item.record}"
+        facts = IncidentFacts("limit", "error", item.text)
+        self._client.update(incident_update(ReportIncident(id, 1, facts)))
+
+    def _send(self, updates: list[dict[str, object]]) -> None:
+        for update in updates:
+            self._client.update(update)
+
+
+def _image(item: i.UserImage) -> dict[str, object]:
+    content: dict[str, object] = {"type": "image", "data": item.data, "mimeType": item.mime_type}
+    if item.uri is not None:
+        content["uri"] = item.uri
+    return {"sessionUpdate": "user_message_chunk", "content": content, "messageId": item.message_id}
+
+
+def _batches(items: Iterator[i.Item]) -> Iterator[list[i.Item]]:
+    batch: list[i.Item] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+async def _wait(gate: "Gate | None") -> None:
+    opening = gate() if gate is not None else None
+    if opening is not None:
+        await opening
