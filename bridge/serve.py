@@ -71,6 +71,7 @@ class AgentProcess:
         from bridge.sessions.folders import config_folder, projects_folder
 
         load_sdk()
+        projects = projects_folder(config_folder(os.environ, Path.home()))
         host = Host(
             peer=peer,
             tasks=self.tasks,
@@ -79,8 +80,8 @@ class AgentProcess:
             gate=self._writer.gate,
             trace=self._trace,
             home=str(Path.home()),
+            projects=projects,
         )
-        projects = projects_folder(config_folder(os.environ, Path.home()))
         return Sessions(host, client, METHODS, projects)
 
     def shut(self, *, clean: bool) -> None:

@@ -16,12 +16,13 @@ from machines.trace import Step
 TRACE = "CLAUDE_ACP_TRACE"
 TRACE_TEXT = "CLAUDE_ACP_TRACE_TEXT"
 
-_PLAIN = frozenset(
-    "type session turn uuid uuids call parent agent ask change name state phase kind option options id "
-    "target status stop_reason terminal_reason subtype origin error_kind reason_type "
-    "non_execution_kind lifecycle event source end timer method sessionId sessionUpdate toolCallId "
-    "messageId stopReason optionId subagent_type".split()  # noqa: SIM905 - forty lines otherwise
-)
+_NAMES = """
+type session turn uuid uuids call parent agent ask change name state phase kind option options id
+target status stop_reason terminal_reason subtype origin error_kind reason_type
+non_execution_kind lifecycle event source end timer method sessionId sessionUpdate toolCallId
+messageId stopReason optionId subagent_type
+"""
+_PLAIN = frozenset(_NAMES.split())
 """Fields whose texts are never the user's."""
 
 log = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ from bridge.live.modes import Modes
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.live.screen import Screen
 from bridge.live.setup import Setup, launch
+from bridge.live.titles import Titles
 from bridge.messages import items as f
 from bridge.messages.prompts import claude_content
 from bridge.messages.stream import MessageStream
@@ -50,6 +51,7 @@ class Performer:
         self._client = SessionClient(host.peer, setup.id)
         self.screen = Screen(setup, host.home, self._client, stream, conversation, host.new_id, book)
         self.modes = Modes(setup, self._client)
+        self.titles = Titles(self._client, process, host.projects, host.clock)
         self.control = Control(setup, host, process, self._client, self.screen, self.modes, post)
         self._claude_id = setup.id
         self.opening: Inbound | None = None
@@ -69,6 +71,8 @@ class Performer:
         match fact:
             case f.Content():
                 self.screen.content(fact)
+            case f.Spoken(said):
+                self.titles.note_text(said)
             case f.UsageRead():
                 self.screen.read_usage(fact)
             case f.CommandsListed(commands):
@@ -81,6 +85,7 @@ class Performer:
             case f.ConversationReset(new_id):
                 self._claude_id = new_id or self._claude_id
                 self.screen.usage.clear()
+                self.titles.clear()
             case f.Replied(response):
                 self.process.replied(response)
             case f.Informed():
@@ -122,7 +127,9 @@ class Performer:
 
     def _send_prompt(self, output: o.SendPrompt) -> None:
         self.screen.plan_again()
-        self._write(output.turn, self.messages[output.turn].blocks)
+        blocks = self.messages[output.turn].blocks
+        self.titles.note_prompt(blocks)
+        self._write(output.turn, blocks)
 
     def _send_steer(self, output: o.SendSteer) -> None:
         self._write(output.steer, self.messages[output.steer].blocks, priority=output.priority)
@@ -200,6 +207,8 @@ class Performer:
         message = self.messages.pop(output.turn, None)
         if message is not None and message.answer is not None:
             message.answer(output)
+        if output.outcome.failure is None and output.outcome.stop_reason != "cancelled":
+            self._host.tasks.start_soon(self.titles.turn_ended, self._claude_id, self._post, name="title")
 
     def _answer_steer(self, output: o.AnswerSteer) -> None:
         kept = output.outcome == "startedNewTurn"

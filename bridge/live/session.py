@@ -7,6 +7,7 @@ next. Nothing here waits: work is started as an effect, whose end is posted agai
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,6 +51,9 @@ class Host:
     gate: "Gate | None" = None
     trace: Trace | None = None
     home: str = ""
+    projects: Path = Path()
+    """Claude Code's folder of stored sessions."""
+    clock: Callable[[], datetime] = datetime.now
 
 
 class LiveSession:
@@ -218,6 +222,7 @@ class LiveSession:
                     self._handle(received)
             case (
                 f.Content()
+                | f.Spoken()
                 | f.UsageRead()
                 | f.ModeReported()
                 | f.CommandsListed()

@@ -14,6 +14,7 @@ from bridge.messages.items import (
     ConversationReset,
     Item,
     Replied,
+    Spoken,
     UsageRead,
 )
 from bridge.messages.raw import Raw, lane_of, mapping, optional, prompts, rows, text
@@ -110,6 +111,8 @@ class FrameReader:
             return
         elif not self._login and not (self._hides_errors and raw.get("error") is not None):
             shown = text(block, "thinking" if kind == "thinking" else "text")
+            if kind == "text" and lane is None:
+                yield Spoken(shown)
             rest = self._stream.rest(lane, message_id, kind, shown)
             if rest is not None:
                 synthetic = mapping(raw, "message").get("model") == SYNTHETIC

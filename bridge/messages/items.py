@@ -25,6 +25,13 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
+class Spoken:
+    """A whole text of the root conversation, whether it streamed or not."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class UsageRead:
     """Token counts of a root message; `model` is given where one starts."""
 
@@ -96,6 +103,7 @@ class ModelFellBack:
 
 Fact = (
     Content
+    | Spoken
     | UsageRead
     | ModeReported
     | CommandsListed

@@ -155,8 +155,7 @@ class ToolReports:
             call = self._completed(use)
         call.keep_text = _is_notice(preview)
         sent = [] if call.shown else self._show(call, preview)
-        if preview:
-            self._held.pin(use.call, preview)
+        self._pin(call, preview)
         return sent
 
     def request_tool_call(
@@ -167,13 +166,14 @@ class ToolReports:
         mcp_server: Json | None = None,
         title: str | None = None,
     ) -> Update:
-        """The `toolCall` of `session/request_permission`.
+        """The `toolCall` of `session/request_permission`; it pins the preview that it carries.
 
         `blocked_path` and `title` (a host, a display name) are clean or None (`permissions` §3.1–3.2).
         """
-        known = self._calls.get(use.call)
-        parent = use.parent or (known.use.parent if known else None)
-        drawn = self._reporters.drawn(replace(use, parent=parent))
+        if known := self._calls.get(use.call):
+            use = replace(use, parent=use.parent or known.use.parent)
+            self._pin(known, preview)
+        drawn = self._reporters.drawn(use)
         if title:
             drawn = replace(drawn, facts=replace(drawn.facts, title=title))
         return render.request(drawn, preview, blocked_path, mcp_server, keep_text=_is_notice(preview))
@@ -307,6 +307,11 @@ class ToolReports:
         call.complete = True
         self._calls[use.call] = call
         return call
+
+    def _pin(self, call: _Call, preview: Content | None) -> None:
+        call.keep_text = _is_notice(preview)
+        if preview:
+            self._held.pin(call.use.call, preview)
 
     def _show(self, call: _Call, preview: Content | None = None) -> Updates:
         call.shown = True

@@ -1,0 +1,95 @@
+"""The title of a session: the user's own, else one that Claude Code makes after a turn (S§9).
+
+One title is made a session; a stored one is never made over, and an unchanged one never sent again.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from anyio import to_thread
+
+from bridge.live.client import SessionClient
+from bridge.live.process import Reply, SessionProcess
+from bridge.sessions.folders import find_transcript
+from bridge.sessions.listing import read_summary
+from bridge.sessions.titles import shown_title
+
+CONTEXT = 1000
+"""Trailing characters of the conversation that a title is made from."""
+ENOUGH = 10
+"""Characters below which there is nothing to make a title from."""
+
+
+class Titles:
+    """What the client was told, and whether there is still something to ask."""
+
+    def __init__(
+        self, client: SessionClient, process: SessionProcess, projects: Path, now: Callable[[], datetime]
+    ) -> None:
+        self._client = client
+        self._process = process
+        self._projects = projects
+        self._now = now
+        self._context = ""
+        self._told: str | None = None
+        self._settled = False  # a title was made, is being made, or is the user's own
+
+    def note_prompt(self, blocks: Sequence[Mapping[str, object]]) -> None:
+        """The user said something."""
+        text = " ".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+        self.note_text(f"\n{text}\n")
+
+    def note_text(self, text: str) -> None:
+        """Claude said something."""
+        self._context = (self._context + text)[-CONTEXT:]
+
+    def clear(self) -> None:
+        """The conversation starts anew (SE-093)."""
+        self._context, self._settled = "", False
+
+    async def turn_ended(self, conversation: str, post: Callable[[Callable[[], None]], None]) -> None:
+        """Find or make a title; the turn's end never waits for it."""
+        if self._settled:
+            return
+        self._settled = True
+        stored = await to_thread.run_sync(_stored_title, self._projects, conversation)
+        post(lambda: self._adopt_or_make(*stored))
+
+    def _adopt_or_make(self, given: str | None, summary: str | None) -> None:
+        context = self._context.strip()
+        if given is not None:
+            self._tell(given)
+        elif len(context) < ENOUGH:
+            self._settled = False
+        else:
+            self._process.request(
+                "generate_session_title",
+                lambda reply: self._made(reply, summary),
+                description=context,
+                persist=True,
+            )
+
+    def _made(self, reply: Reply, summary: str | None) -> None:
+        title = reply.get("title") if isinstance(reply, Mapping) else None
+        if isinstance(title, str) and title.strip():
+            self._tell(title)
+            return
+        self._settled = False  # a later turn asks again (SE-091)
+        if summary is not None:
+            self._tell(summary)
+
+    def _tell(self, title: str) -> None:
+        shown = shown_title(title)
+        if not shown or shown == self._told:
+            return
+        self._told = shown
+        time = self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self._client.update({"sessionUpdate": "session_info_update", "title": shown, "updatedAt": time})
+
+
+def _stored_title(projects: Path, conversation: str) -> tuple[str | None, str | None]:
+    """The title that the user gave, and the best that the transcript has."""
+    transcript = find_transcript(projects, conversation)
+    summary = read_summary(transcript) if transcript is not None else None
+    return (summary.given_title, summary.title) if summary is not None else (None, None)
