@@ -10,13 +10,13 @@ from anyio import to_thread
 
 from bridge.capabilities import ClientCapabilities
 from bridge.diffs.preview import Preview, preview
-from bridge.live.client import SessionClient
 from bridge.peer import Answer
 from bridge.permissions import outcome, questions
 from bridge.permissions.ask import Ask, read_ask
 from bridge.permissions.options import Offer, Situation, offer
 from bridge.permissions.presentation import blocked_path, request_params, title_override
 from bridge.tools.report import ToolReports
+from bridge.view.client import SessionClient
 from machines import events as e
 
 Request = Mapping[str, object]

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from bridge.live.asking import Asking, read_answer, read_form_answer
-from bridge.live.client import SessionClient
-from bridge.live.modes import Modes
 from bridge.live.process import Post, SessionProcess
-from bridge.live.screen import Screen
 from bridge.live.setup import Setup
 from bridge.messages.hooks import read_hook
 from bridge.messages.raw import mapping, text
 from bridge.permissions import outcome, questions
 from bridge.permissions.options import QUESTION, Situation, used_percent
+from bridge.view.client import SessionClient
+from bridge.view.modes import Modes
+from bridge.view.screen import Screen
 from machines import events as e
 from machines import outputs as o
 

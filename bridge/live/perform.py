@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.live.answers import Message, failure_error, open_error
-from bridge.live.client import SessionClient
 from bridge.live.control import Control
-from bridge.live.history import History
-from bridge.live.modes import Modes
 from bridge.live.process import Post, Reply, SessionProcess
-from bridge.live.screen import Screen
 from bridge.live.setup import Setup, launch
-from bridge.live.titles import Titles
 from bridge.messages import items as f
 from bridge.messages.prompts import claude_content
 from bridge.messages.stream import MessageStream
 from bridge.peer import Inbound
+from bridge.view.client import SessionClient
+from bridge.view.history import History
+from bridge.view.modes import Modes
+from bridge.view.screen import Screen
+from bridge.view.titles import Titles
 from machines import events as e
 from machines import outputs as o
 from machines import session_reports as r

@@ -1,8 +1,8 @@
 """The permission mode of a live session, and how the client hears of its changes."""
 
-from bridge.live.client import SessionClient
 from bridge.live.setup import Setup
 from bridge.permissions.modes import SessionMode, mode_before_plan, mode_error, mode_option, mode_state
+from bridge.view.client import SessionClient
 
 
 class Modes:

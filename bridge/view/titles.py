@@ -9,11 +9,11 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from bridge.live.client import SessionClient
 from bridge.live.process import Reply, SessionProcess
 from bridge.sessions.folders import find_transcript
 from bridge.sessions.listing import read_summary
 from bridge.sessions.titles import shown_title
+from bridge.view.client import SessionClient
 
 CONTEXT = 1000
 """Trailing characters of the conversation that a title is made from."""

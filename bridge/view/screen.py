@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from bridge.diffs.final import Change, final_change
-from bridge.live.client import SessionClient
 from bridge.live.setup import Setup
 from bridge.messages import items as f
 from bridge.messages.commands import commands_update
@@ -19,6 +18,7 @@ from bridge.messages.stream import MessageStream, chunk
 from bridge.messages.usage import ContextUsage
 from bridge.permissions.modes import AUTO_UNAVAILABLE
 from bridge.tools.report import ToolReports
+from bridge.view.client import SessionClient
 from machines import events as e
 from machines import outputs as o
 from machines import session_reports as r

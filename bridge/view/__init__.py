@@ -1,0 +1,1 @@
+"""What the client sees of a session."""
