@@ -1,5 +1,6 @@
 """The reports of a session beside the plain course of a call: order, beats, denials, ends, history."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,16 @@ def test_a_preview_of_a_shown_call_travels_in_the_request_alone() -> None:
     assert mine.announced(EDIT, [PATCH]) == []
     told = changed(mine.hooked(ToolHooked("t1", "Edit", EDIT.input, {})))
     assert told == {"content": [final], "locations": [{"path": "/w/a.txt", "line": 3}]}
+
+
+@pytest.mark.contract("TC-191")
+def test_a_request_pins_what_it_shows() -> None:
+    mine = reports(AIR, final_diff=lambda *_: Change((PATCH,), ({"path": "/w/a.txt"},)))
+    mine.dispatched(EDIT)
+    mine.request_tool_call(EDIT, [PATCH])
+
+    assert mine.dispatched(replace(EDIT, input={**EDIT.input, "new_string": "z"})) == []
+    assert mine.hooked(ToolHooked("t1", "Edit", EDIT.input, {})) == [], "the client has this patch"
 
 
 @pytest.mark.contract("TC-192")
