@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bridge.messages.session_info import air, failure_record
-from bridge.messages.usage import prompt_usage
 from bridge.peer import Inbound
+from bridge.view.session_info import air, failure_record
+from bridge.view.usage import prompt_usage
 from machines.events import StartFailure
 from machines.outputs import AnswerPrompt, Failure, FailureKind
 from wire import rpc

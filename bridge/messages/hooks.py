@@ -1,7 +1,7 @@
 """Hooks of Claude Code as events."""
 
 from bridge.messages.raw import Raw, mapping, optional, text
-from bridge.messages.session_info import clean_summary
+from bridge.view.session_info import clean_summary
 from machines.compaction import Summarized
 from machines.events import ToolHooked
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from anyio import from_thread, to_thread
 
 from bridge.capabilities import ClientCapabilities
-from bridge.messages.session_info import compaction_update, incident_update
 from bridge.messages.stream import chunk
 from bridge.sessions.chain import open_transcript
 from bridge.sessions.replay import items as i
 from bridge.sessions.replay.reader import replay
 from bridge.tools.report import ToolReports
 from bridge.view.client import SessionClient
+from bridge.view.session_info import compaction_update, incident_update
 from machines.events import ToolReturned, ToolUse
 from machines.session_reports import IncidentFacts, ReportCompaction, ReportIncident
 

@@ -5,8 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from bridge.diffs.final import Change, final_change
 from bridge.live.setup import Setup
 from bridge.messages import items as f
-from bridge.messages.commands import commands_update
-from bridge.messages.session_info import (
+from bridge.messages.stream import MessageStream, chunk
+from bridge.permissions.modes import AUTO_UNAVAILABLE
+from bridge.tools.report import ToolReports
+from bridge.view.client import SessionClient
+from bridge.view.commands import commands_update
+from bridge.view.session_info import (
     compaction_update,
     files_update,
     goal_update,
@@ -14,11 +18,7 @@ from bridge.messages.session_info import (
     notice,
     summary_update,
 )
-from bridge.messages.stream import MessageStream, chunk
-from bridge.messages.usage import ContextUsage
-from bridge.permissions.modes import AUTO_UNAVAILABLE
-from bridge.tools.report import ToolReports
-from bridge.view.client import SessionClient
+from bridge.view.usage import ContextUsage
 from machines import events as e
 from machines import outputs as o
 from machines import session_reports as r
