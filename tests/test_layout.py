@@ -31,7 +31,6 @@ LINES_OF_A_FILE = 400
 LINES_OF_A_FUNCTION = 40
 FILES_OF_A_PACKAGE = 8
 LARGER_PACKAGES = {
-    "bridge": "the process and its connection, beside a folder for each topic",
     "bridge/live": "one live session: its mailbox, and a file for each thing that it does",
     "machines": "flat on purpose: one file a lifecycle, and the coordinator's parts beside them",
     "bridge/tools/reporters": "one file a family of tools, found by their names",
