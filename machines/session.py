@@ -263,7 +263,7 @@ class Session(Lifecycle[Input, Signal]):
             self.put(FailWaiting(Failure(FailureKind.AUTH_REQUIRED, cause.cause.text)))
             return
         text = f"Claude Code could not be restarted: {cause.cause.text}. Start a new session."
-        if self.phase == "creating":
+        if self.phase in {"creating", "restoring"}:
             text = f"Claude Code could not be started: {cause.cause.text}."
         self.put(FailWaiting(Failure(FailureKind.RESTART_FAILED, text)))
 

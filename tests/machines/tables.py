@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis.stateful import RuleBasedStateMachine
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from diagrams.mermaid import LifecycleClass
 from machines._core import Lifecycle, Unexpected
@@ -87,15 +89,38 @@ class Walk(RuleBasedStateMachine):
     """Events in any order: a rule of the subclass feeds them, its oracle knows each answer.
 
     `predict` tells state and outputs after an event; the refused pairs are those of `refused`,
-    no more and no less, and a lifecycle that ended answers nothing.
+    no more and no less, and a lifecycle that ended answers nothing. Every other step follows a
+    row of the table to an open state, so that a walk does not end where it began; one that ended
+    begins again.
     """
 
+    rows: ClassVar[Sequence[Row]]
     refused: ClassVar[Refused]
+    late: ClassVar[frozenset[str]] = frozenset()
+    """Open states that only a fed event leads to, since nothing but the end follows them."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.begin()
+
+    def begin(self) -> None:
+        """Start from the beginning."""
         self.machine = self.create()
         self.outputs: list[object] = []
+
+    @rule(pick=st.integers(0, 99))
+    def follow(self, pick: int) -> None:
+        """Take a row that leads on."""
+        ends = {state.id for state in self.machine.final_states} | self.late
+        rows = [row for row in self.rows if row.state == self.machine.phase and row.then not in ends]
+        if rows:
+            self.handle(rows[pick % len(rows)].event)
+
+    @precondition(lambda self: self.machine.is_terminated)
+    @rule()
+    def begin_again(self) -> None:
+        """Nothing follows the end of a lifecycle."""
+        self.begin()
 
     def create(self) -> Lifecycle[Any, Any]:
         """The lifecycle at its start."""
@@ -117,3 +142,10 @@ class Walk(RuleBasedStateMachine):
             return
         assert (self.machine.phase, outputs) == ((state, ()) if ended else self.predict(state, event))
         self.outputs += outputs or ()
+
+
+def in_any_order(walk: type[Walk]) -> Any:
+    """The test case of a walk."""
+    case = walk.TestCase
+    case.settings = settings(case.settings, max_examples=settings().max_examples, stateful_step_count=25)
+    return case

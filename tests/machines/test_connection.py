@@ -17,7 +17,7 @@ from machines.connection import (
     SessionsClosed,
     Shut,
 )
-from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 SAMPLES = (Initialize(), InputEnded(), Break(), SessionsClosed())
 
@@ -54,6 +54,7 @@ def test_totality() -> None:
 
 
 class AnyOrder(Walk):
+    rows = ROWS
     refused = REFUSED
 
     def create(self) -> Connection:
@@ -91,4 +92,4 @@ class AnyOrder(Walk):
         assert not self.machine.is_terminated or self.outputs[-1] == Shut()
 
 
-TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder = in_any_order(AnyOrder)

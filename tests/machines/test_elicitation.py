@@ -10,7 +10,7 @@ from machines.elicitation import Elicitation
 from machines.events import AskWithdrawn, FormAnswered, FormReceived, ToolUse
 from machines.outputs import AskForm, DenyAsk, ReplyForm, WithdrawRequest
 from machines.permission import Announce, CancelAsk, LoseAsk, Refuse
-from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 USE = ToolUse("toolu_1", "AskUserQuestion", {"questions": []})
 QUESTION = FormReceived("ask", USE)
@@ -89,10 +89,15 @@ def test_m10_a_form_of_a_server_is_asked_without_a_call() -> None:
 
 
 class AnyOrder(Walk):
+    rows = ROWS
     refused = REFUSED
 
     def create(self) -> Elicitation:
         return Elicitation(QUESTION)
+
+    def begin(self) -> None:
+        super().begin()
+        self.announced: tuple[object, ...] = (Announce(USE, "ask"),)
 
     @initialize(received=st.sampled_from((QUESTION, FORM)))
     def ask(self, received: FormReceived) -> None:
@@ -129,4 +134,4 @@ class AnyOrder(Walk):
         assert len(ends) == (AskForm("ask") in self.outputs and self.machine.phase != "open")
 
 
-TestAnyOrder = pytest.mark.contract("PM-107")(AnyOrder.TestCase)
+TestAnyOrder = pytest.mark.contract("PM-107")(in_any_order(AnyOrder))

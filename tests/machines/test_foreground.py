@@ -15,7 +15,7 @@ from machines.foreground import (
     WorkEnded,
 )
 from machines.outputs import Failure, FailureKind, Outcome, ReportWork
-from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 DONE = WorkEnded(Outcome())
 STOPPED = WorkEnded(Outcome("cancelled"))
@@ -97,10 +97,11 @@ def test_what_counts_as_idle_and_as_a_cycle() -> None:
 class AnyOrder(Walk):
     """The oracle keeps three facts: whose work it is, whether it waits, what was reported last."""
 
+    rows = ROWS
     refused = REFUSED
 
-    def __init__(self) -> None:
-        super().__init__()
+    def begin(self) -> None:
+        super().begin()
         self.owner, self.blocked = "", False
 
     def create(self) -> Foreground:
@@ -148,4 +149,4 @@ class AnyOrder(Walk):
         )
 
 
-TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder = in_any_order(AnyOrder)

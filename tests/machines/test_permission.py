@@ -9,7 +9,7 @@ from hypothesis.stateful import invariant, rule
 from machines.events import AskAnswered, AskPrepared, AskReceived, AskWithdrawn, Option, ToolUse
 from machines.outputs import AbortAsk, AskClient, DenyAsk, PrepareAsk, ReplyAsk, WithdrawRequest
 from machines.permission import Announce, CancelAsk, LoseAsk, Permission, Refuse
-from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 USE = ToolUse("toolu_1", "Bash", {"command": "ls"})
 ASK = AskReceived("ask", USE, (Option("allow-once", grants=True), Option("reject", grants=False)))
@@ -88,6 +88,7 @@ def test_totality() -> None:
 
 
 class AnyOrder(Walk):
+    rows = ROWS
     refused = REFUSED
 
     def create(self) -> Permission:
@@ -144,4 +145,4 @@ class AnyOrder(Walk):
         assert AskClient not in kinds or kinds.index(Announce) < kinds.index(AskClient)
 
 
-TestAnyOrder = pytest.mark.contract("PM-003", "PM-107", "PM-110")(AnyOrder.TestCase)
+TestAnyOrder = pytest.mark.contract("PM-003", "PM-107", "PM-110")(in_any_order(AnyOrder))

@@ -16,7 +16,7 @@ from machines.events import (
 )
 from machines.outputs import Failure, FailureKind, StopQuery
 from machines.query import DIED, Lost, Query, Ready, StartFailed, Stop
-from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 REFUSAL = QueryStartFailed(StartFailure.UNKNOWN_SESSION, "No conversation found")
 ENDED = StreamClosed(StreamEnd.ENDED)
@@ -92,6 +92,7 @@ def test_m3_after_its_end_everything_is_dropped(state: str, event: Any) -> None:
 
 
 class AnyOrder(Walk):
+    rows = ROWS
     refused = REFUSED
 
     def create(self) -> Query:
@@ -127,4 +128,4 @@ class AnyOrder(Walk):
         assert len(ends) == self.machine.is_terminated
 
 
-TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder = in_any_order(AnyOrder)

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from machines.events import CloseRequested, QueryStartFailed, QueryStopped, StartFailure, Timer, TimerFired
+from machines.events import (
+    CloseRequested,
+    HistoryFailed,
+    HistoryReplayed,
+    QueryStartFailed,
+    QueryStopped,
+    StartFailure,
+    Timer,
+    TimerFired,
+)
 from machines.outputs import (
     AnswerClose,
     AnswerOpen,
@@ -16,10 +25,12 @@ from machines.outputs import (
     RefuseOpen,
     ReplaceQuery,
     StartQuery,
+    StartReplay,
     TellRestarted,
 )
 from machines.session import (
     CLOSED_EARLY,
+    DIED_EARLY,
     AbandonRestart,
     Continue,
     FailContinuing,
@@ -34,16 +45,20 @@ from machines.session import (
     Session,
     WorkWaits,
 )
-from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 BROKEN = QueryFailed(QueryStartFailed(StartFailure.FAILED, "exit code 1"))
 UNKNOWN = QueryFailed(QueryStartFailed(StartFailure.UNKNOWN_SESSION, "No conversation found"))
 SIGNED_OUT = QueryFailed(QueryStartFailed(StartFailure.AUTH_REQUIRED, "Please run /login"))
+UNREADABLE = HistoryFailed("The history can't be read")
 GIVE_UP = TimerFired(Timer.TEARDOWN)
 
 SAMPLES = (
     Open(),
     Open(resume=True),
+    Open(resume=True, replay=True),
+    HistoryReplayed(),
+    UNREADABLE,
     QueryReady(),
     BROKEN,
     UNKNOWN,
@@ -65,16 +80,42 @@ NOT_CONTINUED = Failure(FailureKind.RESTART_FAILED, "Claude Code could not be re
 AUTH = Failure(FailureKind.AUTH_REQUIRED, "Please run /login")
 AUTH_CONTINUED = Failure(FailureKind.AUTH_REQUIRED, "Claude Code could not be restarted: Please run /login.")
 
+NOT_UP = (RefuseOpen(StartFailure.FAILED, "exit code 1"), FailWaiting(NOT_STARTED))
+NO_HISTORY = (RefuseOpen(StartFailure.FAILED, UNREADABLE.text), Finish())
+TOO_EARLY = (RefuseOpen(StartFailure.FAILED, CLOSED_EARLY), Finish())
+
 ROWS = (
     Row("M2 session/new", "creating", Open(), "creating", (StartQuery(resume=False),)),
-    Row("M2 session/load", "creating", Open(resume=True), "creating", (StartQuery(resume=True),)),
+    Row("M2 session/resume", "creating", Open(resume=True), "creating", (StartQuery(resume=True),)),
+    Row(
+        "M2 session/load",
+        "creating",
+        Open(resume=True, replay=True),
+        "restoring",
+        (StartQuery(resume=True), StartReplay()),
+    ),
+    Row("M2 restoring, replayed", "restoring", HistoryReplayed(), "creating"),
+    Row("M2 restoring, initialized", "restoring", QueryReady(), "replaying"),
+    Row("M2 restoring, start failed", "restoring", BROKEN, "closed", NOT_UP),
+    Row("M2 restoring, no history", "restoring", UNREADABLE, "closing", NO_HISTORY),
+    Row("M2 restoring, close", "restoring", CloseRequested(), "closing", TOO_EARLY),
+    Row("M2 replaying, replayed", "replaying", HistoryReplayed(), "ready", (AnswerOpen(),)),
+    Row("M2 replaying, no history", "replaying", UNREADABLE, "closing", NO_HISTORY),
+    Row(
+        "M2 replaying, stream end",
+        "replaying",
+        QueryLost(),
+        "closing",
+        (RefuseOpen(StartFailure.FAILED, DIED_EARLY), Finish()),
+    ),
+    Row("M2 replaying, close", "replaying", CloseRequested(), "closing", TOO_EARLY),
     Row("M2 creating, initialized", "creating", QueryReady(), "ready", (AnswerOpen(),)),
     Row(
         "M2 creating, start failed",
         "creating",
         BROKEN,
         "closed",
-        (RefuseOpen(StartFailure.FAILED, "exit code 1"), FailWaiting(NOT_STARTED)),
+        NOT_UP,
     ),
     Row(
         "M2 creating, sign-in",
@@ -83,13 +124,7 @@ ROWS = (
         "closed",
         (RefuseOpen(StartFailure.AUTH_REQUIRED, "Please run /login"), FailWaiting(AUTH)),
     ),
-    Row(
-        "M2 creating, close",
-        "creating",
-        CloseRequested(),
-        "closing",
-        (RefuseOpen(StartFailure.FAILED, CLOSED_EARLY), Finish()),
-    ),
+    Row("M2 creating, close", "creating", CloseRequested(), "closing", TOO_EARLY),
     Row("M2 ready, work", "ready", WorkWaits(), "ready"),
     Row("M2 ready, stream end", "ready", QueryLost(), "lost"),
     Row("M2 lost, prompt", "lost", WorkWaits(), "reviving", (StartQuery(resume=True),)),
@@ -131,12 +166,15 @@ ROWS = (
     Row("M2.2 after 5 s", "closing", GIVE_UP, "closed", (AnswerClose(),)),
 )
 
-STATES = {"creating", "ready", "lost", "reviving", "restarting", "closing"}
+OPENING = {"creating", "restoring", "replaying"}
+STATES = {*OPENING, "ready", "lost", "reviving", "restarting", "closing"}
 TAKEN = {
     Open: {"creating"},
-    QueryReady: {"creating", "reviving", "restarting"},
-    QueryFailed: {"creating", "reviving", "restarting"},
-    QueryLost: {"ready"},
+    HistoryReplayed: {"restoring", "replaying"},
+    HistoryFailed: {"restoring", "replaying"},
+    QueryReady: {"creating", "restoring", "reviving", "restarting"},
+    QueryFailed: {"creating", "restoring", "reviving", "restarting"},
+    QueryLost: {"ready", "replaying"},
     WorkWaits: {"ready", "lost", "reviving", "restarting"},
     Restart: {"ready"},
     AbandonRestart: {"restarting"},
@@ -166,7 +204,9 @@ def test_totality() -> None:
 
 
 class AnyOrder(Walk):
+    rows = ROWS
     refused = REFUSED
+    late = frozenset({"closing"})
 
     def create(self) -> Session:
         return Session()
@@ -176,40 +216,54 @@ class AnyOrder(Walk):
         self.handle(event)
 
     def predict(self, state: str, event: Any) -> tuple[str, tuple[object, ...]]:
+        if state in OPENING:
+            return self.predict_opening(state, event)
         match event:
-            case Open(resume):
-                return "creating", (StartQuery(resume),)
             case QueryReady():
-                told: dict[str, tuple[object, ...]] = {
-                    "creating": (AnswerOpen(),),
-                    "reviving": (TellRestarted(), Release()),
-                    "restarting": (Continue(), Release()),
-                }
-                return "ready", told[state]
-            case Restart():
-                return "restarting", (ReplaceQuery(),)
-            case AbandonRestart():
-                return "lost", (DropQuery(),)
+                told = Continue() if state == "restarting" else TellRestarted()
+                return "ready", (told, Release())
             case QueryFailed(cause):
                 return self.fail(state, cause)
             case QueryLost():
                 return "lost", ()
             case WorkWaits():
                 return ("reviving", (StartQuery(resume=True),)) if state == "lost" else (state, ())
-            case CloseRequested() if state == "creating":
-                return "closing", (RefuseOpen(StartFailure.FAILED, CLOSED_EARLY), Finish())
+            case Restart():
+                return "restarting", (ReplaceQuery(),)
+            case AbandonRestart():
+                return "lost", (DropQuery(),)
             case CloseRequested():
                 return "closing", () if state == "closing" else (Finish(),)
         return "closed", (AnswerClose(),)
 
+    def predict_opening(self, state: str, event: Any) -> tuple[str, tuple[object, ...]]:
+        match event:
+            case Open(resume, replay=True):
+                return "restoring", (StartQuery(resume), StartReplay())
+            case Open(resume):
+                return "creating", (StartQuery(resume),)
+            case HistoryReplayed() if state == "restoring":
+                return "creating", ()
+            case QueryReady() if state == "restoring":
+                return "replaying", ()
+            case HistoryReplayed() | QueryReady():
+                return "ready", (AnswerOpen(),)
+            case QueryFailed(cause):
+                return self.fail(state, cause)
+            case QueryLost():
+                return "closing", (RefuseOpen(StartFailure.FAILED, DIED_EARLY), Finish())
+            case HistoryFailed(text):
+                return "closing", (RefuseOpen(StartFailure.FAILED, text), Finish())
+        return "closing", TOO_EARLY
+
     def fail(self, state: str, cause: QueryStartFailed) -> tuple[str, tuple[object, ...]]:
-        text = "started: {}." if state == "creating" else "restarted: {}. Start a new session."
+        text = "started: {}." if state in OPENING else "restarted: {}. Start a new session."
         failure = (
             AUTH
             if cause.kind is StartFailure.AUTH_REQUIRED
             else Failure(FailureKind.RESTART_FAILED, f"Claude Code could not be {text.format(cause.text)}")
         )
-        if state == "creating":
+        if state in OPENING:
             return "closed", (RefuseOpen(cause.kind, cause.text), FailWaiting(failure))
         if state == "restarting":
             kind = failure.kind
@@ -228,7 +282,7 @@ class AnyOrder(Walk):
     def the_open_request_is_answered_once(self) -> None:  # INV-N1
         kinds = [type(each) for each in self.outputs]
         answers = kinds.count(AnswerOpen) + kinds.count(RefuseOpen)
-        assert answers == (self.machine.phase != "creating")
+        assert answers == (self.machine.phase not in OPENING)
 
     @invariant()
     def the_answer_of_the_close_is_the_last_word(self) -> None:  # INV-S3
@@ -237,4 +291,4 @@ class AnyOrder(Walk):
         assert self.outputs.count(Finish()) <= 1
 
 
-TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder = in_any_order(AnyOrder)

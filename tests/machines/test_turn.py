@@ -21,7 +21,7 @@ from machines.turn import (
     Withdraw,
 )
 from machines.usage import Tokens, Usage
-from tests.machines.tables import Refused, Row, Walk, every, missing, refusals, step
+from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 USAGE = Usage(Tokens(10, 20))
 END = Conclude(Outcome(), USAGE)
@@ -115,10 +115,11 @@ def test_m4_4_the_answer_is_the_outcome_that_was_concluded(state: str, end: Conc
 
 
 class AnyOrder(Walk):
+    rows = ROWS
     refused = REFUSED
 
-    def __init__(self) -> None:
-        super().__init__()
+    def begin(self) -> None:
+        super().begin()
         self.kept: Hold | Conclude = END
 
     def create(self) -> Turn:
@@ -161,4 +162,4 @@ class AnyOrder(Walk):
         assert kinds in ([], [SendPrompt], [AnswerPrompt], [SendPrompt, AnswerPrompt])
 
 
-TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder = in_any_order(AnyOrder)
