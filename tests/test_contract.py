@@ -1,13 +1,16 @@
 """The contract document is well formed, and the tests cite rows that exist."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.contract_rows import CHECKS, DOCUMENTS, Row, Topic, cited, main, report, topics
+from tests.contract_rows import CHECKS, DOCUMENTS, ROOT, Row, Topic, cited, main, report, topics
 
 pytest_plugins = ["pytester"]
+
+INVARIANT = re.compile(r"INV-[A-Z]+\d+")
 
 
 def test_every_row_has_an_id_of_its_own_and_says_how_it_is_checked() -> None:
@@ -30,6 +33,16 @@ def test_the_tests_cite_rows_that_exist() -> None:
     known = {row.id for topic in topics() for row in topic.rows}
 
     assert {each: files for each, files in cited().items() if each not in known} == {}
+
+
+def test_every_invariant_that_is_cited_is_explained() -> None:
+    explained = set(INVARIANT.findall((ROOT / "docs" / "rules.md").read_text(encoding="utf-8")))
+    folders = [ROOT / name for name in ("machines", "bridge", "wire", "tests")]
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+
+    assert {
+        each for path in paths for each in INVARIANT.findall(path.read_text(encoding="utf-8"))
+    } <= explained
 
 
 def test_citations_are_found_on_functions_classes_modules_and_parameters(tmp_path: Path) -> None:
