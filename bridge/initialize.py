@@ -11,7 +11,13 @@ from wire.rpc import INVALID_PARAMS, WireError
 
 PROTOCOL_VERSION = 1
 
-WORKING: Sequence[str] = ("sessionFailure", "agentFileChangeReport", "diffPatch", "planFile")
+WORKING: Sequence[str] = (
+    "sessionFailure",
+    "agentFileChangeReport",
+    "recommendedValue",
+    "diffPatch",
+    "planFile",
+)
 """The AIR capabilities that work by now, in the contract's order (NG-013)."""
 
 

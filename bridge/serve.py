@@ -80,6 +80,7 @@ class AgentProcess:
             gate=self._writer.gate,
             trace=self._trace,
             home=str(Path.home()),
+            environ=os.environ,
             projects=projects,
         )
         return Sessions(host, client, METHODS, projects)

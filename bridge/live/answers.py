@@ -33,6 +33,24 @@ class Message:
     """Answers the request that added the message."""
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the session's configuration, and the request that wants it."""
+
+    inbound: Inbound
+    apply: Callable[[Callable[[str | None], None]], None]
+    """Carries it out, then tells the error or None."""
+    result: Callable[[], Mapping[str, object]]
+    """The answer once it went through."""
+
+    def answer(self, error: str | None) -> None:
+        """Answer the request."""
+        if error is not None:
+            self.inbound.fail(rpc.INTERNAL_ERROR, f"Internal error: {error}")
+        else:
+            self.inbound.respond(self.result())
+
+
 def answer_prompt(inbound: Inbound, output: AnswerPrompt) -> None:
     """Answer `session/prompt`; a failure with a record ends the turn, any other is an error."""
     outcome, usage = output.outcome, prompt_usage(output.usage)

@@ -144,9 +144,9 @@ class Asking:
         if entry is not None and entry.request is not None:
             client.withdraw(entry.request)
 
-    def settle(self, ask: str, option: str) -> outcome.Outcome:
+    def settle(self, ask: str, option: str, *, supports_auto: bool) -> outcome.Outcome:
         """What the selected option does."""
-        return outcome.answered(self._open.pop(ask).offer, option)
+        return outcome.answered(self._open.pop(ask).offer, option, auto_supported=supports_auto)
 
     def forget(self, ask: str) -> None:
         """It was settled in another way."""

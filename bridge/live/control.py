@@ -13,7 +13,7 @@ from bridge.messages.raw import mapping, text
 from bridge.permissions import outcome, questions
 from bridge.permissions.options import QUESTION, Situation, used_percent
 from bridge.view.client import SessionClient
-from bridge.view.modes import Modes
+from bridge.view.configuration import Configuration
 from bridge.view.screen import Screen
 from machines import events as e
 from machines import outputs as o
@@ -36,7 +36,7 @@ class Control:
         process: SessionProcess,
         client: SessionClient,
         screen: Screen,
-        modes: Modes,
+        config: Configuration,
         post: Post,
     ) -> None:
         self._setup = setup
@@ -44,7 +44,7 @@ class Control:
         self._process = process
         self._client = client
         self._screen = screen
-        self._modes = modes
+        self._config = config
         self._post = post
         self._asking = Asking(setup.client, setup.cwd, screen.reports)
         self.plan = ""
@@ -106,11 +106,11 @@ class Control:
 
     def reply(self, output: o.ReplyAsk) -> None:
         """Reply what the option means; what follows from it is told first."""
-        settled = self._asking.settle(output.ask, output.option)
+        settled = self._asking.settle(output.ask, output.option, supports_auto=self._config.supports_auto)
         for follow_up in settled.follow_ups:
             match follow_up:
                 case outcome.ModeChanged(mode):
-                    self._modes.changed(mode)
+                    self._config.mode_changed(mode)
                 case outcome.CallEnded(call, status):
                     self._screen.send(self._screen.reports.settled(call, status))
                     self._post(e.ToolReturned(call, is_error=status == "failed"))
@@ -152,7 +152,7 @@ class Control:
         """The turn will be interrupted; with a plan it goes on in that mode, in an empty conversation."""
         self.plan = plan or ""
         if mode is not None:
-            self._modes.changed(mode)
+            self._config.mode_changed(mode)
         self._post(e.PlanStopped(call, afresh=plan is not None))
 
     def _send(self, ask: str, reply: outcome.Reply | outcome.Failure) -> None:
@@ -167,8 +167,8 @@ class Control:
         return Situation(
             cwd=self._setup.cwd,
             home=self._host.home,
-            modes=self._modes.ids,
-            mode_before_plan=self._modes.before_plan,
+            modes=self._config.mode_ids,
+            mode_before_plan=self._config.before_plan,
             context_used=used_percent(usage.used, usage.size),
             in_turn=in_turn,
         )
@@ -184,6 +184,8 @@ class Control:
             return
         else:
             self._post(hook)
+            if isinstance(hook, e.ToolHooked) and hook.name == "EnterPlanMode" and hook.agent is None:
+                self._post(lambda: self._config.mode_changed("plan"))
         self._process.reply(request_id, {})
 
     def _note_hook(self, request: Request) -> None:
@@ -193,6 +195,8 @@ class Control:
         match told.get("hook_event_name"):
             case "TaskCreated":
                 self._screen.send(self._screen.reports.task_created(task, subject))
+            case "PostModelSwitch" if told.get("source") != "sdk":
+                self._config.model_switched(text(told, "to_model"))
             case "TaskCompleted":
                 self._screen.send(self._screen.reports.task_completed(task))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bridge.live.answers import Message, failure_error, open_error
+from bridge.live.answers import Change, Message, failure_error, open_error
 from bridge.live.control import Control
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.live.setup import Setup, launch
@@ -13,8 +13,8 @@ from bridge.messages.prompts import claude_content
 from bridge.messages.stream import MessageStream
 from bridge.peer import Inbound
 from bridge.view.client import SessionClient
+from bridge.view.configuration import Configuration
 from bridge.view.history import History
-from bridge.view.modes import Modes
 from bridge.view.screen import Screen
 from bridge.view.titles import Titles
 from machines import events as e
@@ -50,16 +50,16 @@ class Performer:
         self.process = process
         self._client = SessionClient(host.peer, setup.id)
         self.screen = Screen(setup, host.home, self._client, stream, conversation, host.new_id, book)
-        self.modes = Modes(setup, self._client)
+        self.config = Configuration(setup, self._client, process, host.environ, self.screen.warn_auto)
         self.titles = Titles(self._client, process, host.projects, host.clock)
-        self.control = Control(setup, host, process, self._client, self.screen, self.modes, post)
+        self.control = Control(setup, host, process, self._client, self.screen, self.config, post)
         self._claude_id = setup.id
         self.opening: Inbound | None = None
         self.closing: list[Inbound] = []
         self.messages: dict[str, Message] = {}
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
         self._stored = setup.transcript is not None  # Claude Code has a transcript of the conversation
-        self.changes: dict[str, tuple[Inbound, str]] = {}
+        self.changes: dict[str, Change] = {}
         self.closed = False
 
     def perform(self, output: o.Output) -> None:
@@ -79,9 +79,10 @@ class Performer:
                 self.screen.list_commands(commands)
             case f.Initialized():
                 self.screen.note_init(fact)
+                self.note_fast(fact.raw)
                 self.control.note_capabilities(fact.raw.get("capabilities"))
             case f.ModeReported(mode):
-                self.modes.reported(mode)
+                self.config.mode_reported(mode)
             case f.ConversationReset(new_id):
                 self._claude_id = new_id or self._claude_id
                 self.screen.usage.clear()
@@ -94,6 +95,12 @@ class Performer:
                 self.screen.show_fallback(fact)
             case f.Asked():
                 pass  # `asked` answers it
+
+    def note_fast(self, raw: Mapping[str, object]) -> None:
+        """A frame says whether fast mode is on."""
+        reason = self.config.fast_reported(raw)
+        if reason is not None:
+            self.screen.tell_fast_off(reason)
 
     def is_ours(self, uuid: str) -> bool:
         """The message was written by us, in this process or the one before."""
@@ -109,18 +116,23 @@ class Performer:
         self._launch(resume=output.resume and self._stored)
 
     def _launch(self, *, resume: bool) -> None:
-        mode = self.modes.current
+        mode = self.config.mode
         self.process.start(launch(self._setup, claude_id=self._claude_id, mode=mode, resume=resume))
+
+    def _tell_restarted(self, _: o.TellRestarted) -> None:
+        self.screen.show_restart()
+        self.config.restore()
 
     def _replace_query(self, _: o.ReplaceQuery) -> None:
         """An empty conversation has an id of its own; the session keeps the one the client knows."""
         self.process.discard()
         self._claude_id, self._stored = self._host.new_id(), False
         self.process.start(
-            launch(self._setup, claude_id=self._claude_id, mode=self.modes.current, resume=False)
+            launch(self._setup, claude_id=self._claude_id, mode=self.config.mode, resume=False)
         )
 
     def _continue_plan(self, output: o.ContinuePlan) -> None:
+        self.config.restore()
         self.screen.start_afresh()
         blocks = [{"type": "text", "text": f"Implement the following plan:\n\n{self.control.plan}"}]
         self._write(output.turn, blocks)
@@ -183,19 +195,26 @@ class Performer:
 
     def answer_opening(self, inbound: Inbound) -> None:
         """Answer a request that opened the session, or found it open."""
-        result: dict[str, object] = {"modes": self.modes.state()}
+        result: dict[str, object] = self.config.state()
         if inbound.method in {"session/new", "session/fork"}:
             result = {"sessionId": self._setup.id, **result}
         inbound.respond(result)
         self.screen.list_commands(self.process.info.get("commands"))
 
     def _answer_open(self, _: o.AnswerOpen) -> None:
-        if self.opening is not None:
-            inbound, self.opening = self.opening, None
+        inbound, self.opening = self.opening, None
+
+        def settled(error: str | None) -> None:
+            if inbound is None or inbound.answered:
+                return
+            if error is not None:
+                inbound.fail(rpc.INTERNAL_ERROR, f"Internal error: {error}", {"details": error})
+                self._post(e.CloseRequested())
+                return
             self.answer_opening(inbound)
-        else:
-            self.screen.list_commands(self.process.info.get("commands"))
-        self._learn_window()
+            self._learn_window()
+
+        self.config.begin(self.process.info, settled)
 
     def _refuse_open(self, output: o.RefuseOpen) -> None:
         if self.opening is not None:
@@ -228,23 +247,16 @@ class Performer:
     # ── changes of the session ──
 
     def _apply_change(self, output: o.ApplyChange) -> None:
-        inbound, mode = self.changes.pop(output.change)
+        change = self.changes.pop(output.change)
 
-        def replied(reply: Reply) -> None:
-            if isinstance(reply, Exception):
-                self.modes.applying = None
-                inbound.fail(rpc.INTERNAL_ERROR, f"Internal error: {reply}")
-            else:
-                self.modes.set(mode)
-                inbound.respond({})
+        def done(error: str | None) -> None:
+            change.answer(error)
             self._post(e.ChangeFinished(output.change))
 
-        self.modes.applying = mode
-        self.process.request("set_permission_mode", replied, mode=mode)
+        change.apply(done)
 
     def _fail_change(self, output: o.FailChange) -> None:
-        inbound, _ = self.changes.pop(output.change)
-        inbound.fail(*failure_error(output.failure))
+        self.changes.pop(output.change).inbound.fail(*failure_error(output.failure))
 
     def _preview_files(self, output: r.PreviewFiles) -> None:
         def replied(reply: Reply) -> None:
@@ -287,7 +299,7 @@ _PERFORM: Mapping[type, _Perform] = {
     o.ShowResult: lambda p, x: p.screen.show_result(x),
     o.AskClient: lambda p, x: p.control.ask_client(x),
     o.WithdrawRequest: lambda p, x: p.control.withdraw(x),
-    o.TellRestarted: lambda p, _: p.screen.show_restart(),
+    o.TellRestarted: Performer._tell_restarted,
     r.ReportCompaction: lambda p, x: p.screen.show_compaction(x),
     r.ShowSummary: lambda p, x: p.screen.show_summary(x),
     r.PublishGoal: lambda p, x: p.screen.show_goal(x),

@@ -6,7 +6,7 @@ next. Nothing here waits: work is started as an effect, whose end is posted agai
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from bridge.claude.frames import Closed, Frame
-from bridge.live.answers import Message, answer_goal, answer_prompt
+from bridge.live.answers import Change, Message, answer_goal, answer_prompt
 from bridge.live.goals import read_goal, read_report_request
 from bridge.live.mailbox import Mailbox
 from bridge.live.perform import Performer
@@ -51,6 +51,7 @@ class Host:
     gate: "Gate | None" = None
     trace: Trace | None = None
     home: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict)
     projects: Path = Path()
     """Claude Code's folder of stored sessions."""
     clock: Callable[[], datetime] = datetime.now
@@ -94,7 +95,7 @@ class LiveSession:
     @property
     def mode(self) -> str:
         """The permission mode that it is in."""
-        return self._performer.modes.current
+        return self._performer.config.mode
 
     @property
     def is_closing(self) -> bool:
@@ -167,8 +168,22 @@ class LiveSession:
 
     def change_mode(self, inbound: Inbound, mode: str, change: str) -> None:
         """`session/set_mode`, in the order of all changes."""
-        self._performer.changes[change] = (inbound, mode)
-        self.post(e.ChangeRequested(change))
+        apply = partial(self._performer.config.set_mode, mode)
+        self._change(change, Change(inbound, apply, dict))
+
+    def change_option(self, inbound: Inbound, config_id: str, value: str | bool, change: str) -> None:
+        """`session/set_config_option`; raises WireError for a value that is not offered."""
+        config = self._performer.config
+        checked = config.check(config_id, value)
+
+        def result() -> Mapping[str, object]:
+            return {"configOptions": config.state()["configOptions"]}
+
+        self._change(change, Change(inbound, partial(config.change, config_id, checked), result))
+
+    def _change(self, id: str, change: Change) -> None:
+        self._performer.changes[id] = change
+        self.post(e.ChangeRequested(id))
 
     def close(self, inbound: Inbound | None = None) -> None:
         """Bring everything to its end; the request is answered last."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from bridge.capabilities import ClientCapabilities
 from bridge.claude.client_options import with_client_options
 from bridge.claude.launch import PRESET, Fork, Launch, New, Resume
+from bridge.config.settings import Settings
 from bridge.permissions.modes import SessionMode
 
 
@@ -20,6 +21,10 @@ class Setup:
     modes: tuple[SessionMode, ...]
     mode: str = "default"
     """The one it starts in; Claude Code is always told (decision 13)."""
+    settings: Settings = field(default_factory=Settings)
+    """What the settings files said when the session was made."""
+    model: str | None = None
+    """The model of the stored conversation."""
     add_dirs: tuple[str, ...] = ()
     mcp_servers: Mapping[str, object] = field(default_factory=dict)
     transcript: Path | None = None
@@ -50,6 +55,7 @@ def launch(setup: Setup, *, claude_id: str, mode: str, resume: bool) -> Launch:
         forward_subagent_text=client.subagent_form != "none" or client.subagent_transcript,
         file_checkpointing=client.has("agentFileChangeReport"),
         session_mirror=client.air,
+        settings=setup.settings.programmatic or None,
     )
     return with_client_options(_with_metadata(described, setup.meta), setup.options)
 

@@ -4,7 +4,7 @@ from bridge.methods.sessions import Sessions
 from bridge.peer import Inbound
 from bridge.permissions.modes import mode_error
 from wire import rpc
-from wire.acp.config import SetSessionModeRequest
+from wire.acp.config import SetSessionConfigOptionRequest, SetSessionModeRequest
 from wire.params import read
 
 
@@ -16,3 +16,10 @@ def set_mode(sessions: Sessions, inbound: Inbound) -> None:
     if problem is not None:
         raise rpc.WireError(rpc.INVALID_PARAMS, f"Invalid params: {problem}")
     session.change_mode(inbound, params.mode_id, sessions.host.new_id())
+
+
+def set_config_option(sessions: Sessions, inbound: Inbound) -> None:
+    """`session/set_config_option`, in the same order (C§3.1)."""
+    params = read(SetSessionConfigOptionRequest, inbound.params)
+    session = sessions.require(params.session_id)
+    session.change_option(inbound, params.config_id, params.value, sessions.host.new_id())

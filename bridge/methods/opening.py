@@ -1,7 +1,9 @@
 """How sessions come to be: `session/new`, `load`, `resume` and `fork` (S§2 … S§5)."""
 
 import json
+import logging
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,15 +11,22 @@ from pathlib import Path
 from anyio import to_thread
 
 from bridge.claude.launch import Fork
+from bridge.config.settings import (
+    Settings,
+    programmatic_settings,
+    read_settings,
+    read_tier,
+    settings_paths,
+)
 from bridge.live.setup import Setup
 from bridge.methods.requested import check_folders, mcp_servers, meta_of
 from bridge.methods.sessions import Sessions
 from bridge.peer import Inbound
-from bridge.permissions.modes import bypass_allowed, catalog, start_mode
+from bridge.permissions.modes import SessionMode, bypass_allowed, catalog, start_mode
 from bridge.sessions.chain import open_transcript
-from bridge.sessions.folders import find_transcript
+from bridge.sessions.folders import config_folder, find_transcript
 from bridge.sessions.fork import find_fork_record, read_fork_point
-from bridge.sessions.recall import last_choices
+from bridge.sessions.recall import LastChoices, last_choices
 from wire import rpc
 from wire.acp.session import (
     ForkSessionRequest,
@@ -27,6 +36,8 @@ from wire.acp.session import (
     ResumeSessionRequest,
 )
 from wire.params import read
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +96,7 @@ def new(sessions: Sessions, inbound: Inbound) -> None:
     if isinstance(resumed, str):
         sessions.later(_open_stored, inbound, request, resumed, False)
         return
-    sessions.open(_setup(sessions, request, sessions.host.new_id()), inbound)
+    sessions.later(_open_new, inbound, request)
 
 
 def load(sessions: Sessions, inbound: Inbound) -> None:
@@ -109,6 +120,11 @@ def fork(sessions: Sessions, inbound: Inbound) -> None:
     sessions.later(_open_fork, inbound, request, params.session_id)
 
 
+async def _open_new(sessions: Sessions, inbound: Inbound, request: Request) -> None:
+    setup = await _setup(sessions, request, sessions.host.new_id())
+    sessions.open(setup, inbound)
+
+
 async def _open_stored(sessions: Sessions, inbound: Inbound, request: Request, id: str, replay: bool) -> None:
     transcript = await to_thread.run_sync(find_transcript, sessions.projects, id)
     live = sessions.get(id)
@@ -123,9 +139,8 @@ async def _open_stored(sessions: Sessions, inbound: Inbound, request: Request, i
         await sessions.close(live)
     if transcript is None and live is None:
         raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": id})
-    if mode is None and transcript is not None:
-        mode = (await to_thread.run_sync(last_choices, transcript)).mode
-    setup = _setup(sessions, request, id, mode)
+    choices = await to_thread.run_sync(last_choices, transcript) if transcript is not None else LastChoices()
+    setup = await _setup(sessions, request, id, choices, explicit=mode)
     sessions.open(replace(setup, transcript=transcript, replay=replay and transcript is not None), inbound)
 
 
@@ -136,7 +151,7 @@ async def _open_fork(sessions: Sessions, inbound: Inbound, request: Request, sou
     at = await to_thread.run_sync(_fork_record, request, transcript, source)
     choices = await to_thread.run_sync(last_choices, transcript)
     id = sessions.host.new_id()
-    setup = _setup(sessions, request, id, choices.mode)
+    setup = await _setup(sessions, request, id, choices)
     sessions.open(replace(setup, fork=Fork(source, id, at)), inbound)
 
 
@@ -165,24 +180,57 @@ def _request(
     return Request(cwd, tuple(additional), servers, known)
 
 
-def _setup(sessions: Sessions, request: Request, id: str, mode: str | None = None) -> Setup:
-    uid = os.geteuid() if hasattr(os, "geteuid") else None
-    bypass = bypass_allowed(
-        disabled=False,
-        uid=uid,
-        sandbox=bool(os.environ.get("IS_SANDBOX")),
-        requested=request.options.get("allowDangerouslySkipPermissions"),
-    )
-    modes = catalog(auto=True, bypass=bypass)
+async def _setup(
+    sessions: Sessions,
+    request: Request,
+    id: str,
+    choices: LastChoices | None = None,
+    *,
+    explicit: str | None = None,
+) -> Setup:
+    """Read the settings and decide what the session starts with (C§4.2)."""
+    settings = await to_thread.run_sync(_read_settings, sessions, request)
+    for problem in settings.problems:
+        log.warning("%s", problem)
+    choices = choices or LastChoices()
+    modes = _modes(settings, request)
+    start = start_mode(modes, explicit=explicit, transcript=choices.mode, setting=settings.default_mode)
+    for warning in start.warnings:
+        log.warning("%s", warning)
     return Setup(
         id=id,
         cwd=request.cwd,
         client=sessions.client,
         modes=modes,
-        mode=start_mode(modes, transcript=mode).mode,
+        mode=start.mode,
+        settings=settings,
+        model=choices.model,
         add_dirs=request.add_dirs,
         mcp_servers=mcp_servers(request.servers),
         meta=request.meta,
         options=request.options,
         fingerprint=request.fingerprint(),
     )
+
+
+def _read_settings(sessions: Sessions, request: Request) -> Settings:
+    config_dir = str(config_folder(os.environ, Path(sessions.host.home)))
+    given = request.options.get("settings")
+    if isinstance(given, str) and not given.lstrip().startswith("{"):
+        given = read_tier(os.path.join(request.cwd, given)).values
+    try:
+        own = programmatic_settings(given, os.environ.get("CLAUDE_MODEL_CONFIG"))
+    except ValueError as error:
+        raise rpc.WireError(rpc.INTERNAL_ERROR, f"Internal error: {error}") from None
+    return read_settings(settings_paths(request.cwd, config_dir, sys.platform), own)
+
+
+def _modes(settings: Settings, request: Request) -> tuple[SessionMode, ...]:
+    uid = os.geteuid() if hasattr(os, "geteuid") else None
+    bypass = bypass_allowed(
+        disabled=settings.bypass_disabled,
+        uid=uid,
+        sandbox=bool(os.environ.get("IS_SANDBOX")),
+        requested=request.options.get("allowDangerouslySkipPermissions"),
+    )
+    return catalog(auto=not settings.auto_disabled, bypass=bypass)

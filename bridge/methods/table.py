@@ -15,6 +15,7 @@ METHODS: Mapping[str, Method] = {
     "session/prompt": prompting.prompt,
     "session/close": prompting.close,
     "session/set_mode": configuring.set_mode,
+    "session/set_config_option": configuring.set_config_option,
     "_session/steering": prompting.steer,
     "_session/goal": prompting.goal,
 }

@@ -183,6 +183,17 @@ class Screen:
         else:
             self._say(f"**{title}:** {reason}")
 
+    def tell_fast_off(self, reason: str) -> None:
+        """Claude Code turned fast mode off."""
+        title = "Fast mode turned off"
+        if self._setup.client.notices:
+            told = f"{reason[0].upper()}{reason[1:]}."
+            self._client.update(
+                {"sessionUpdate": "notice", "severity": "warning", "title": title, "description": told}
+            )
+        else:
+            self._say(f"**{title}:** {reason}.")
+
     def start_afresh(self) -> None:
         """The conversation is empty again."""
         self.usage.clear()
