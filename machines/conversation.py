@@ -250,6 +250,10 @@ class Conversation:
         self._stops.move_orphan(event)
         self._work.move_command(event)
 
+    def _request(self, event: e.Requesting) -> None:
+        self._work.request(event)
+        self._stops.stop_orphan(event)
+
     def _state(self, event: e.CliStateChanged) -> None:
         if event.state == "idle":
             self._work.idle()
@@ -328,7 +332,7 @@ _COMPACTION = (
 
 _FROM_PROCESS: dict[type, _Handler] = {
     e.CommandMoved: Conversation._command,
-    e.Requesting: lambda it, event: it._work.request(event),
+    e.Requesting: Conversation._request,
     e.Echoed: lambda it, event: it._work.echo(event.uuid),
     e.CliStateChanged: Conversation._state,
     e.Result: Conversation._result,

@@ -4,6 +4,7 @@
 ran and may still bring a result. A result covers all started and zombie messages at once.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,6 +18,8 @@ class Ledger:
     """Who may still bring a result that belongs to no turn."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
+    unstopped: set[str] = field(default_factory=set)
+    """Those that no interrupt was written for yet: their prompts were cancelled alone (M6.1)."""
 
     def __contains__(self, uuid: str) -> bool:
         return uuid in self.entries
@@ -26,9 +29,17 @@ class Ledger:
         """Nothing of an answered prompt is left in Claude Code."""
         return not self.entries
 
-    def orphan(self, uuid: str, *, started: bool) -> None:
+    def orphan(self, uuid: str, *, started: bool, stopped: bool) -> None:
         """Remember the message of a prompt that was answered before Claude Code was done."""
         self.entries[uuid] = "started" if started else "pending"
+        if not stopped:
+            self.unstopped.add(uuid)
+
+    def stop(self, uuids: Iterable[str]) -> bool:
+        """Whether one of these messages still has to be interrupted; it counts as done from now on."""
+        found = {uuid for uuid in uuids if uuid in self.entries and uuid in self.unstopped}
+        self.unstopped -= found
+        return bool(found)
 
     def move(self, uuid: str, state: CommandState) -> None:
         """Follow `command_lifecycle` of a remembered message."""
@@ -64,3 +75,4 @@ class Ledger:
     def clear(self) -> None:
         """A turn became active: what came before it is over."""
         self.entries.clear()
+        self.unstopped.clear()

@@ -6,7 +6,7 @@ from machines.asks import Asks
 from machines.calls import Calls
 from machines.cancel import EndReported, Stop
 from machines.companions import Companions
-from machines.events import CommandMoved, Timer
+from machines.events import CommandMoved, Requesting, Timer
 from machines.feed import Feed
 from machines.outputs import CancelMessage, Failure, FailureKind, Interrupt, Outcome, StartTimer, StopTimer
 from machines.query import DIED
@@ -60,7 +60,7 @@ class Stops:
             self._cancel_active(turn)
             return
         written = turn.phase != "received"
-        self._withdraw([turn])
+        self._withdraw([turn], alone=True)
         if written:
             self._feed.put(CancelMessage(uuid))
 
@@ -68,19 +68,23 @@ class Stops:
         """Claude Code did not react to the interrupt in time."""
         active = self._work.turns.active
         if active is not None and self._work.cancel.in_effect:
-            self._work.ledger.orphan(active.uuid, started=True)
+            self._work.ledger.orphan(active.uuid, started=True, stopped=True)
             self._work.settle([active], Outcome("cancelled"))
 
     def move_orphan(self, event: CommandMoved) -> None:
-        """A message whose prompt was answered starts after all: stop it and drop its output."""
+        """A message whose prompt was answered starts after all: nothing of it is shown."""
         work = self._work
         if work.turns.get(event.uuid) is not None:
             return
         known = event.uuid in work.ledger
         work.ledger.move(event.uuid, event.state)
-        if known and event.state == "started" and work.turns.active is None:
+        if known and event.state == "started" and work.turns.active is None and work.foreground.is_idle:
             self._feed(work.cancel, Stop())
             self._feed(work.cancel, EndReported())
+
+    def stop_orphan(self, event: Requesting) -> None:
+        """A prompt that was cancelled alone runs alone: an interrupt meets nobody else (M6.1)."""
+        if self._work.turns.active is None and self._work.ledger.stop(event.uuids):
             self._feed.put(Interrupt(cancel_queued=False))
 
     # ── the end of the process or of the session ──
@@ -168,11 +172,13 @@ class Stops:
             self._feed.put(StartTimer(Timer.FORCE_CANCEL))
         self._feed.put(Interrupt(cancel_queued=False))
 
-    def _withdraw(self, turns: Iterable[Turn]) -> None:
+    def _withdraw(self, turns: Iterable[Turn], *, alone: bool = False) -> None:
+        """Answer prompts that never ran; unless one is cancelled `alone`, an interrupt stops them."""
         work = self._work
         for turn in turns:
             if turn.phase != "received":
-                work.ledger.orphan(turn.uuid, started=turn.uuid in work.turns.started)
+                started = turn.uuid in work.turns.started
+                work.ledger.orphan(turn.uuid, started=started, stopped=not alone)
             self._companions.no_files(turn.uuid, "cancelled")
             self._feed(turn, Withdraw())
             work.turns.drop(turn)

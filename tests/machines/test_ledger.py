@@ -47,8 +47,8 @@ def test_m7_frames_of_other_messages_change_nothing() -> None:
 
 def test_m7_seeded_by_how_far_it_was() -> None:
     ledger = Ledger()
-    ledger.orphan("A", started=True)
-    ledger.orphan("B", started=False)
+    ledger.orphan("A", started=True, stopped=True)
+    ledger.orphan("B", started=False, stopped=False)
 
     assert ledger.entries == {"A": "started", "B": "pending"}
     assert "A" in ledger
@@ -90,6 +90,16 @@ def test_m4_2_4_a_result_without_stamps(
 
     assert ledger.consume_unstamped() == consumed
     assert ledger.entries == left
+
+
+def test_m6_1_a_message_without_an_interrupt_is_stopped_once() -> None:
+    ledger = Ledger()
+    ledger.orphan("A", started=False, stopped=True)
+    ledger.orphan("B", started=False, stopped=False)
+    ledger.orphan("C", started=False, stopped=False)
+    ledger.move("C", "cancelled")
+
+    assert [ledger.stop(uuids) for uuids in (["A"], ["C"], ["A", "B"], ["B"])] == [False, False, True, False]
 
 
 MESSAGES = st.sampled_from("ABCD")

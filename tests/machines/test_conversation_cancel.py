@@ -1,0 +1,50 @@
+"""Cancel of everything and of one prompt, in every place where it can meet the work (M6, M6.1, M8.3)."""
+
+import pytest
+
+from machines import events as e
+from machines import outputs as o
+from tests.machines.talk import (
+    CANCEL,
+    IDLE,
+    INTERRUPT,
+    INTERRUPT_ONE,
+    MESSAGE,
+    RUNNING,
+    Talk,
+    aborted,
+    answered,
+    begin,
+    cancel,
+    moved,
+    prompt,
+)
+
+
+def test_m6_9_one_cancel_is_one_interrupt() -> None:
+    talk = Talk()
+
+    assert talk(prompt("A"), CANCEL) == [o.SendPrompt("A"), answered("A", "cancelled"), INTERRUPT]
+    assert talk(begin("A"), prompt("B")) == [o.SendPrompt("B")], "a second one would meet B"
+
+
+def test_m6_1_a_prompt_that_started_before_its_cancel_was_read_is_interrupted_and_not_shown() -> None:
+    talk = Talk(prompt("A"))
+
+    assert talk(cancel("A")) == [answered("A", "cancelled"), o.CancelMessage("A")]
+    assert talk(RUNNING, *moved("queued", "A"), *moved("started", "A")) == []
+    assert not talk.session.admits_text
+    assert talk(e.Requesting(("A",))) == [INTERRUPT_ONE]
+    assert talk(e.Echoed("A"), MESSAGE, aborted("A"), *moved("cancelled", "A"), IDLE) == []
+    assert talk(prompt("B"), begin("B"))[-1] == o.ReportWork("running")
+    assert talk.session.admits_text
+
+
+@pytest.mark.contract("CY-021")
+def test_inv_x5_a_cancelled_prompt_that_runs_together_with_another_is_left_alone() -> None:
+    talk = Talk(prompt("B"), prompt("C"))
+
+    assert talk(cancel("B")) == [answered("B", "cancelled"), o.CancelMessage("B")]
+    taken_up = talk(e.Echoed("B"), *moved("started", "B", "C"), e.Requesting(("B", "C")), e.Echoed("C"))
+    assert taken_up == [o.ReportWork("running")]
+    assert talk.session.active_turn == "C"
