@@ -11,7 +11,8 @@ import importlib.util
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from typing import Any, Literal
 
@@ -49,6 +50,7 @@ class Connection:
         self._sessions: set[str] = set()
         self._sent_methods: dict[RequestId, str] = {}
         self._stderr = bytearray()
+        self._held: bytearray | None = None
         self._news = asyncio.Event()
         self._closed = False
         self._check = _oracle() if check else None
@@ -65,7 +67,20 @@ class Connection:
     def send_raw(self, data: bytes) -> None:
         """Send bytes that need not be a message."""
         assert self.process.stdin is not None
-        self.process.stdin.write(data)
+        if self._held is None:
+            self.process.stdin.write(data)
+        else:
+            self._held += data
+
+    @contextmanager
+    def one_write(self) -> Iterator[None]:
+        """Let everything that is sent inside leave in one write."""
+        self._held = bytearray()
+        try:
+            yield
+        finally:
+            held, self._held = bytes(self._held), None
+            self.send_raw(held)
 
     def expect(self, id: RequestId, method: str) -> Call:
         """Be ready for the answer to a request that is sent by other means."""
