@@ -14,7 +14,7 @@ from tests.compare.scenarios import Scenario, Stage
 from tests.support.acp_client import AcpClient, run_agent
 from tests.support.clients import CAPABILITIES
 from tests.support.rpc import Json
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import Sandbox, bundled_cli
 
 SCENARIO_SECONDS = 90.0
 START = "start"
@@ -123,6 +123,11 @@ async def record(
         yield START, await run.start()
         for scenario in scenarios:
             yield scenario.name, await run.play(scenario)
+
+
+def _same_for_both() -> dict[str, str | None]:
+    """One Claude Code for every agent, with the same tools: an agent may bring another version."""
+    return {"CLAUDE_CODE_EXECUTABLE": str(bundled_cli()), "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}
 
 
 def _handshake(kind: str) -> Json:

@@ -1,5 +1,6 @@
 """A place where an agent runs with nothing of the developer's: own home, own configuration."""
 
+import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,3 +56,11 @@ class Sandbox:
             else:
                 env[name] = value
         return env
+
+
+def bundled_cli() -> Path:
+    """The real Claude Code CLI: the one in the SDK's wheel, found without importing the SDK."""
+    spec = importlib.util.find_spec("claude_agent_sdk")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "_bundled" / "claude"

@@ -1,27 +1,17 @@
 """The real Claude Code CLI takes the scripted API for the real one."""
 
-import importlib.util
 import json
-from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
 from bridge.demo.api import ScriptedApi
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import Sandbox, bundled_cli
 
 pytestmark = [pytest.mark.anyio, pytest.mark.live]
 
 HANG = 120.0
-
-
-def bundled_cli() -> Path:
-    """The CLI inside the SDK's wheel, found without importing the SDK."""
-    spec = importlib.util.find_spec("claude_agent_sdk")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "_bundled" / "claude"
 
 
 async def run_cli(sandbox: Sandbox, prompt: str, *options: str) -> list[dict[str, Any]]:
