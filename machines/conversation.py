@@ -44,6 +44,7 @@ class Conversation:
         self._session = s.Session(*self._feed.listeners("Session"))
         self._query: q.Query | None = None
         self._changes = Changes(self._feed)
+        self._recreates = False  # another process is wanted at the next quiet point
         self._plan = PlanStop()
 
     # ── what the bridge reads ──
@@ -100,6 +101,7 @@ class Conversation:
                 self._feed.put(o.Ignored("Query", self._query.phase if self._query else "none", event))
         else:
             _OTHERS[type(event)](self, event)
+        self._recreate_when_quiet()
         return self._feed.take()
 
     # ── the client ──
@@ -140,13 +142,26 @@ class Conversation:
         self._asks.answer(event, self._work.tasks.in_background)
         self._work.sync_requests()
 
+    def _recreate(self, _: e.RecreateRequested) -> None:
+        if self._session.phase in {"ready", "restarting"}:
+            self._recreates = True
+        else:
+            self._feed.put(o.TellRecreated())  # the next start takes what is new anyway
+
+    def _recreate_when_quiet(self) -> None:
+        """Running work is never cut off; prompts that come meanwhile wait for the new process."""
+        if self._recreates and self._session.phase == "ready" and self._work.is_quiet:
+            self._recreates = False
+            self._asks.lose_all()
+            self._feed(self._session, s.Recreate())
+
     def _to_session(self, event: e.CloseRequested | e.HistoryReplayed | e.HistoryFailed) -> None:
         self._feed(self._session, event)
 
     def _serve(self) -> None:
         """Serve what waits, once there is a process; a lost session starts one for it."""
         match self._session.phase:
-            case "ready":
+            case "ready" if not self._recreates:
                 self._release()
             case "lost" | "reviving" | "restarting":
                 self._feed(self._session, s.WorkWaits())
@@ -252,7 +267,11 @@ class Conversation:
 
     def _request(self, event: e.Requesting) -> None:
         self._work.request(event)
-        self._stops.stop_orphan(event)
+        self._stops.stop_orphan(event.uuids)
+
+    def _echo(self, event: e.Echoed) -> None:
+        self._work.echo(event.uuid)
+        self._stops.echo_orphan(event.uuid)
 
     def _state(self, event: e.CliStateChanged) -> None:
         if event.state == "idle":
@@ -282,9 +301,6 @@ class Conversation:
         )
         return self._work.cancel.admits_new or goes_on
 
-    def _ask_prepared(self, event: e.AskPrepared) -> None:
-        self._asks.prepared(event)
-
     def _ask_withdrawn(self, event: e.AskWithdrawn) -> None:
         self._asks.withdraw(event)
         self._work.sync_requests(withdrawn=self._work.cancel.in_effect)
@@ -302,6 +318,11 @@ class Conversation:
     def _fail_start(self, signal: q.StartFailed) -> None:
         self._query = None
         self._feed(self._session, s.QueryFailed(signal.cause))
+
+    def _recreate_query(self, signal: o.RecreateQuery) -> None:
+        self._query = q.Query(*self._feed.listeners("Query"))
+        self._work.begin_process(resumed=True)
+        self._feed.put(signal)
 
     def _replace_query(self, signal: o.ReplaceQuery) -> None:
         self._query = q.Query(*self._feed.listeners("Query"))
@@ -333,7 +354,7 @@ _COMPACTION = (
 _FROM_PROCESS: dict[type, _Handler] = {
     e.CommandMoved: Conversation._command,
     e.Requesting: Conversation._request,
-    e.Echoed: lambda it, event: it._work.echo(event.uuid),
+    e.Echoed: Conversation._echo,
     e.CliStateChanged: Conversation._state,
     e.Result: Conversation._result,
     e.ApiRetried: lambda it, event: it._companions.retried(event, it.active_turn),
@@ -364,10 +385,11 @@ _OTHERS: dict[type, _Handler] = {
     e.PromptCancelRequested: Conversation._cancel_prompt,
     e.ChangeRequested: Conversation._request_change,
     e.ChangeFinished: Conversation._finish_change,
+    e.RecreateRequested: Conversation._recreate,
     e.CloseRequested: Conversation._to_session,
     e.AskAnswered: Conversation._answer_ask,
     e.FormAnswered: Conversation._answer_ask,
-    e.AskPrepared: Conversation._ask_prepared,
+    e.AskPrepared: lambda it, event: it._asks.prepared(event),
     e.PlanStopped: lambda it, event: it._plan.begin(event),
     e.HistoryReplayed: Conversation._to_session,
     e.HistoryFailed: Conversation._to_session,
@@ -390,6 +412,7 @@ _SIGNALS: dict[type, _Handler] = {
     s.Finish: lambda it, _: it._finish(),
     o.StartQuery: Conversation._start_query,
     o.ReplaceQuery: Conversation._replace_query,
+    o.RecreateQuery: Conversation._recreate_query,
     o.DropQuery: Conversation._drop_query,
     o.AnswerOpen: Conversation._opened,
     o.AnswerClose: Conversation._closed,

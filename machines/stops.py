@@ -6,7 +6,7 @@ from machines.asks import Asks
 from machines.calls import Calls
 from machines.cancel import EndReported, Stop
 from machines.companions import Companions
-from machines.events import CommandMoved, Requesting, Timer
+from machines.events import CommandMoved, Timer
 from machines.feed import Feed
 from machines.outputs import CancelMessage, Failure, FailureKind, Interrupt, Outcome, StartTimer, StopTimer
 from machines.query import DIED
@@ -78,13 +78,18 @@ class Stops:
             return
         known = event.uuid in work.ledger
         work.ledger.move(event.uuid, event.state)
-        if known and event.state == "started" and work.turns.active is None and work.foreground.is_idle:
-            self._feed(work.cancel, Stop())
-            self._feed(work.cancel, EndReported())
+        if known and event.state == "started":
+            self._hide_orphan()
 
-    def stop_orphan(self, event: Requesting) -> None:
+    def echo_orphan(self, uuid: str) -> None:
+        """The same where no lifecycle frames tell: the echo is the start, and nothing runs beside it."""
+        if uuid in self._work.ledger and not self._work.marked:
+            self._hide_orphan()
+            self.stop_orphan([uuid])
+
+    def stop_orphan(self, uuids: Iterable[str]) -> None:
         """A prompt that was cancelled alone runs alone: an interrupt meets nobody else (M6.1)."""
-        if self._work.turns.active is None and self._work.ledger.stop(event.uuids):
+        if self._work.turns.active is None and self._work.ledger.stop(uuids):
             self._feed.put(Interrupt(cancel_queued=False))
 
     # ── the end of the process or of the session ──
@@ -131,6 +136,11 @@ class Stops:
         self._feed.put(StopTimer(Timer.FORCE_CANCEL))
 
     # ── steps ──
+
+    def _hide_orphan(self) -> None:
+        if self._work.turns.active is None and self._work.foreground.is_idle:
+            self._feed(self._work.cancel, Stop())
+            self._feed(self._work.cancel, EndReported())
 
     def _stop_asking(self) -> None:
         self._asks.cancel_all()

@@ -62,7 +62,8 @@ class Work:
         """Idles that belong to results already seen (M4.6)."""
         self._unowed = 0  # idles that nothing explains, while a turn is active
         self._tally = Tally()
-        self._marked = False  # this process sends lifecycle frames: a capability, latched
+        self.marked = False
+        """This process sends lifecycle frames: a capability, latched."""
 
     def begin_process(self, *, resumed: bool) -> None:
         """A new process serves the session: nothing of the old one counts."""
@@ -70,7 +71,7 @@ class Work:
         self.ledger.clear()
         self.tasks.clear()
         self.owed = self._unowed = 0
-        self._marked = False
+        self.marked = False
         self.renew()
         self._calls.forget_dropped()
         self._companions.recover("runtime_rebind")
@@ -81,6 +82,12 @@ class Work:
         self._tally.rebase()
         self.tasks.clear()
         self.owed = self._unowed = 0
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing runs and no prompt that was written is unanswered."""
+        written = any(turn.phase != "received" for turn in self.turns)
+        return not written and self.foreground.is_idle
 
     def admits(self, parent: str | None) -> bool:
         """Whether new content may appear: none of stopped work, unless a subagent goes on (M6)."""
@@ -134,7 +141,7 @@ class Work:
 
     def move_command(self, event: CommandMoved) -> None:
         """Follow `command_lifecycle` of a message."""
-        self._marked = True
+        self.marked = True
         turn = self.turns.get(event.uuid)
         if event.state == "started":
             self.turns.started.add(event.uuid)
@@ -173,7 +180,7 @@ class Work:
     def note_message(self, *, root: bool) -> None:
         """A message starts; without a turn it is work that Claude Code started itself (M5)."""
         queued = any(turn.phase == "queued" for turn in self.turns)
-        if root and self.foreground.is_idle and self.cancel.admits_new and (self._marked or not queued):
+        if root and self.foreground.is_idle and self.cancel.admits_new and (self.marked or not queued):
             self._feed(self.foreground, CycleStarted())
 
     # ── results and idles ──
@@ -329,7 +336,7 @@ class Work:
 
     def _folds_into(self, active: Turn) -> bool:
         """A process that stamps its results names both prompts in the one that they share."""
-        return self._marked and active.phase == "working" and not self.cancel.in_effect
+        return self.marked and active.phase == "working" and not self.cancel.in_effect
 
     def _hand_off(self, active: Turn) -> None:
         """Another prompt's output begins: what is known of this turn is its answer."""
@@ -372,7 +379,7 @@ class Work:
 
     def _idle_without_result(self, active: Turn) -> None:
         """The result may still be on its way, unless this idle is the second, or the message is done."""
-        if self._marked and active.uuid not in self.turns.finished and not self._unowed:
+        if self.marked and active.uuid not in self.turns.finished and not self._unowed:
             self._unowed += 1
             return
         self.settle([active], Outcome(failure=Failure(FailureKind.NO_RESULT, NO_RESULT)))

@@ -42,9 +42,19 @@ def test_m6_1_a_prompt_that_started_before_its_cancel_was_read_is_interrupted_an
 
 @pytest.mark.contract("CY-021")
 def test_inv_x5_a_cancelled_prompt_that_runs_together_with_another_is_left_alone() -> None:
-    talk = Talk(prompt("B"), prompt("C"))
+    talk = Talk(prompt("B"), prompt("C"), *moved("queued", "B", "C"))
 
     assert talk(cancel("B")) == [answered("B", "cancelled"), o.CancelMessage("B")]
     taken_up = talk(e.Echoed("B"), *moved("started", "B", "C"), e.Requesting(("B", "C")), e.Echoed("C"))
     assert taken_up == [o.ReportWork("running")]
     assert talk.session.active_turn == "C"
+
+
+def test_m6_1_without_lifecycle_frames_its_echo_is_its_start() -> None:
+    talk = Talk(prompt("A"), cancel("A"))
+
+    assert talk(RUNNING, e.Requesting(()), e.Echoed("A")) == [INTERRUPT_ONE]
+    assert not talk.session.admits_text
+    assert talk(MESSAGE, aborted(), IDLE) == []
+    assert talk(prompt("B"), RUNNING, e.Echoed("B"), MESSAGE)[-1] == o.ReportWork("running")
+    assert talk.session.admits_text
