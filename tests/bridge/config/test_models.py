@@ -176,6 +176,11 @@ BEDROCK = (
         ("claude-sonnet-4-6[1m]", BEDROCK, "us.anthropic.claude-sonnet-4-6[1m]"),
         ("sonnet 1m", BEDROCK, "us.anthropic.claude-sonnet-4-6[1m]"),
         ("claude-haiku-4-5", BEDROCK, "haiku"),
+        (
+            "son[1m]",
+            (Model("sonnet", "Sonnet"), Model("sonnet-long", "Long", resolved="x[1m]")),
+            "sonnet-long",
+        ),
         ("us.anthropic.claude-nova-1", BEDROCK, None),
         ("1m", BEDROCK, None),
     ],

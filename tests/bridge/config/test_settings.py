@@ -134,6 +134,7 @@ def test_what_is_no_readable_file_never_blocks(tmp_path: Path, kind: str) -> Non
     assert tier.values == {}
     expected_silent = kind == "under a file" or (kind == "unreadable" and os.geteuid() == 0)
     assert (tier.problem is None) == expected_silent
+    assert "None" not in str(tier.problem or "")
 
 
 @given(st.binary(max_size=200))

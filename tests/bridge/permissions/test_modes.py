@@ -169,6 +169,11 @@ def test_what_a_session_had_comes_before_the_settings(given_modes: dict[str, Any
     assert start_mode(FULL, **given_modes) == Start(mode)
 
 
+def test_a_mode_that_the_session_lost_gives_way_to_the_settings() -> None:
+    modes = catalog(auto=True, bypass=False)
+    assert start_mode(modes, explicit="bypassPermissions", setting="plan") == Start("plan")
+
+
 @pytest.mark.parametrize("transcript", ["dontAsk", "bypassPermissions", "Plan", "yolo", ""])
 def test_a_mode_of_the_transcript_that_is_not_available_is_told(transcript: str) -> None:
     start = start_mode(catalog(auto=True, bypass=False), transcript=transcript, setting="plan")

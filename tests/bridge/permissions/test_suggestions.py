@@ -124,9 +124,10 @@ def test_a_bundle_with_any_flaw_is_rejected(bundle: object) -> None:
         [add_rules(*[("Bash", "ls")] * 100)],
         [add_rules(("B" * 512, "l" * 10_000))],
         [add_directories("/" + "a" * 4095)],
+        [add_directories(*["/a"] * 100)],
         [add_rules(("Bash", "a\n\tb"))],
     ],
-    ids=["updates", "rules", "texts", "directory", "lines"],
+    ids=["updates", "rules", "texts", "directory", "directories", "lines"],
 )
 def test_the_limits_themselves_are_valid(bundle: object) -> None:
     assert snapshot(bundle) is not None
