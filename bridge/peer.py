@@ -231,6 +231,8 @@ class Peer:
         """One faulty reaction does not end the connection."""
         try:
             call(*args, **kwargs)
+        except rpc.WireError as error:
+            log.warning("ignored a message of the client: %s", error.message)
         except Exception:
             log.exception("a message of the client could not be handled")
 
