@@ -60,6 +60,7 @@ SCENARIO = "FAKE_CLI_SCENARIO"
 LOG = "FAKE_CLI_LOG"
 PATH = Path(__file__).resolve()
 MODEL = "claude-opus-5-5"
+VERSION = "2.1.332"
 LOGGED = ("CLAUDE", "ANTHROPIC", "IS_SANDBOX", "TEST_")
 CAPABILITIES = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1", "msg_lifecycle_v1"]  # of system/init
 INITIALIZE: Json = {
@@ -67,7 +68,7 @@ INITIALIZE: Json = {
     "agents": [{"name": "general-purpose", "description": "Does anything"}],
     "models": [{"value": "default", "resolvedModel": MODEL, "displayName": "Default", "description": ""}],
     "account": {"tokenSource": "ANTHROPIC_API_KEY", "apiKeySource": "ANTHROPIC_API_KEY"},
-    "claude_code_version": "2.1.332",
+    "claude_code_version": VERSION,
     "current_permission_mode": "default",
     "session_state": "idle",
 }
@@ -307,7 +308,8 @@ class FakeCli:
         content = {**message, "content": [block], "stop_reason": None, "usage": usage}
         yield self._frame("system", subtype="session_state_changed", state="running")
         yield from (self._lifecycle(state, uuid) for state in ("queued", "started"))
-        yield self._frame("system", subtype="init", cwd=os.getcwd(), model=MODEL, capabilities=CAPABILITIES)
+        init = {"cwd": os.getcwd(), "model": MODEL, "claude_code_version": VERSION}
+        yield self._frame("system", subtype="init", capabilities=CAPABILITIES, **init)
         yield self._frame("system", subtype="status", status="requesting", user_message_uuids=[uuid])
         yield {**self.message, "isReplay": True, "session_id": self.session}
         yield from stream[:3]
@@ -381,7 +383,7 @@ def log(entry: Json) -> None:
 def main(argv: list[str]) -> None:
     """Behave like `claude`, as far as the scenario and the flags say."""
     if "--version" in argv:
-        print("2.1.332 (Claude Code)")
+        print(f"{VERSION} (Claude Code)")
         return
     known = {name: value for name, value in os.environ.items() if name.startswith(LOGGED)}
     log({"argv": argv, "cwd": os.getcwd(), "env": known, "pid": os.getpid()})
