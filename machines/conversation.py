@@ -23,6 +23,7 @@ from machines.incident import Book
 from machines.live_tasks import TaskEvent
 from machines.permission import Announce
 from machines.plan_stop import PlanStop
+from machines.served import Served
 from machines.session_reports import UnavailableReason
 from machines.stops import Stops
 from machines.tool_call import Occasion
@@ -42,9 +43,8 @@ class Conversation:
         self._work = Work(self._feed, self._calls, self._asks, self._companions)
         self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
         self._session = s.Session(*self._feed.listeners("Session"))
-        self._query: q.Query | None = None
+        self._served = Served(self._feed, self._work)
         self._changes = Changes(self._feed)
-        self._recreates = False  # another process is wanted at the next quiet point
         self._plan = PlanStop()
 
     # ── what the bridge reads ──
@@ -95,10 +95,10 @@ class Conversation:
         """Advance by one event and return, in order, what has to be done about it."""
         from_process = _FROM_PROCESS.get(type(event))
         if from_process is not None:
-            if self._query is not None and self._query.phase in {"streaming", "draining"}:
+            if self._served.speaks:
                 from_process(self, event)
             else:
-                self._feed.put(o.Ignored("Query", self._query.phase if self._query else "none", event))
+                self._feed.put(o.Ignored("Query", self._served.phase, event))
         else:
             _OTHERS[type(event)](self, event)
         self._recreate_when_quiet()
@@ -142,16 +142,9 @@ class Conversation:
         self._asks.answer(event, self._work.tasks.in_background)
         self._work.sync_requests()
 
-    def _recreate(self, _: e.RecreateRequested) -> None:
-        if self._session.phase in {"ready", "restarting"}:
-            self._recreates = True
-        else:
-            self._feed.put(o.TellRecreated())  # the next start takes what is new anyway
-
     def _recreate_when_quiet(self) -> None:
         """Running work is never cut off; prompts that come meanwhile wait for the new process."""
-        if self._recreates and self._session.phase == "ready" and self._work.is_quiet:
-            self._recreates = False
+        if self._served.may_recreate(self._session.phase):
             self._asks.lose_all()
             self._feed(self._session, s.Recreate())
 
@@ -161,7 +154,7 @@ class Conversation:
     def _serve(self) -> None:
         """Serve what waits, once there is a process; a lost session starts one for it."""
         match self._session.phase:
-            case "ready" if not self._recreates:
+            case "ready" if not self._served.to_recreate:
                 self._release()
             case "lost" | "reviving" | "restarting":
                 self._feed(self._session, s.WorkWaits())
@@ -176,23 +169,12 @@ class Conversation:
 
     # ── the life of the process ──
 
-    def _query_event(self, event: Any) -> None:
-        if self._query is None:
-            self._feed.put(o.Ignored("Query", "none", event))
-            return
-        self._feed(self._query, event)
-
     def _query_stopped(self, event: e.QueryStopped) -> None:
-        self._query = None
+        self._served.forget()
         self._feed(self._session, event)
 
-    def _start_query(self, start: o.StartQuery) -> None:
-        self._query = q.Query(*self._feed.listeners("Query"))
-        self._work.begin_process(resumed=start.resume)
-        self._feed.put(start)
-
     def _lose_query(self, lost: q.Lost) -> None:
-        self._query = None
+        self._served.forget()
         told = self._stops.finish(lost.failure)
         self._feed(self._session, s.QueryLost())
         if lost.failure is not None and not told:
@@ -209,10 +191,10 @@ class Conversation:
     def _finish(self) -> None:
         """Everything ends before the close is answered (M2.2)."""
         self._close_work()
-        if self._query is None:
+        if self._served.phase == "none":
             self._feed(self._session, e.QueryStopped())
             return
-        self._feed(self._query, q.Stop())
+        self._served.tell(q.Stop())
         self._feed.put(o.StartTimer(e.Timer.TEARDOWN))
 
     def _fire(self, event: e.TimerFired) -> None:
@@ -316,25 +298,18 @@ class Conversation:
         return None
 
     def _fail_start(self, signal: q.StartFailed) -> None:
-        self._query = None
+        self._served.forget()
         self._feed(self._session, s.QueryFailed(signal.cause))
-
-    def _recreate_query(self, signal: o.RecreateQuery) -> None:
-        self._query = q.Query(*self._feed.listeners("Query"))
-        self._work.begin_process(resumed=True)
-        self._feed.put(signal)
-
-    def _replace_query(self, signal: o.ReplaceQuery) -> None:
-        self._query = q.Query(*self._feed.listeners("Query"))
-        self._feed.put(signal)
-
-    def _drop_query(self, signal: o.DropQuery) -> None:
-        self._query = None
-        self._feed.put(signal)
 
     def _opened(self, signal: o.AnswerOpen) -> None:
         self._feed.put(signal)
         self._release()
+
+    def _recreated(self, signal: o.TellRecreated) -> None:
+        """A sign-in condition has no record (SF-033)."""
+        if signal.failure is not None and signal.failure.kind is not o.FailureKind.AUTH_REQUIRED:
+            self._companions.fail_session(signal.failure)
+        self._feed.put(signal)
 
     def _closed(self, signal: o.AnswerClose) -> None:
         self._feed.put(o.StopTimer(e.Timer.TEARDOWN))
@@ -346,6 +321,11 @@ class Conversation:
 
 
 _Handler = Callable[[Conversation, Any], object]
+
+
+def _tell_process(it: Conversation, event: Any) -> None:
+    it._served.tell(event)
+
 
 _COMPACTION = (
     c.Compacting, c.Summarized, c.SummaryStreamed, c.Compacted, c.CompactionFailed, c.BoundaryPassed
@@ -385,7 +365,7 @@ _OTHERS: dict[type, _Handler] = {
     e.PromptCancelRequested: Conversation._cancel_prompt,
     e.ChangeRequested: Conversation._request_change,
     e.ChangeFinished: Conversation._finish_change,
-    e.RecreateRequested: Conversation._recreate,
+    e.RecreateRequested: lambda it, _: it._served.recreate(),
     e.CloseRequested: Conversation._to_session,
     e.AskAnswered: Conversation._answer_ask,
     e.FormAnswered: Conversation._answer_ask,
@@ -393,10 +373,10 @@ _OTHERS: dict[type, _Handler] = {
     e.PlanStopped: lambda it, event: it._plan.begin(event),
     e.HistoryReplayed: Conversation._to_session,
     e.HistoryFailed: Conversation._to_session,
-    e.QueryInitialized: Conversation._query_event,
-    e.QueryStartFailed: Conversation._query_event,
-    e.StreamClosed: Conversation._query_event,
-    e.WorkerShuttingDown: Conversation._query_event,
+    e.QueryInitialized: _tell_process,
+    e.QueryStartFailed: _tell_process,
+    e.StreamClosed: _tell_process,
+    e.WorkerShuttingDown: _tell_process,
     e.QueryStopped: Conversation._query_stopped,
     e.TimerFired: Conversation._fire,
 }
@@ -410,10 +390,11 @@ _SIGNALS: dict[type, _Handler] = {
     s.Continue: lambda it, _: it._go_on(),
     s.FailContinuing: lambda it, signal: it._stops.finish(signal.failure),
     s.Finish: lambda it, _: it._finish(),
-    o.StartQuery: Conversation._start_query,
-    o.ReplaceQuery: Conversation._replace_query,
-    o.RecreateQuery: Conversation._recreate_query,
-    o.DropQuery: Conversation._drop_query,
+    o.StartQuery: lambda it, signal: it._served.begin(signal),
+    o.ReplaceQuery: lambda it, signal: it._served.begin(signal),
+    o.RecreateQuery: lambda it, signal: it._served.begin(signal),
+    o.TellRecreated: Conversation._recreated,
+    o.DropQuery: lambda it, signal: it._served.drop(signal),
     o.AnswerOpen: Conversation._opened,
     o.AnswerClose: Conversation._closed,
     Announce: Conversation._announce,

@@ -124,6 +124,11 @@ class ChangeFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class RecreateRequested:
+    """Another process has to serve the session: its account or its provider changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class CloseRequested:
     """`session/close`, `session/delete` or the end of the connection."""
 
@@ -318,6 +323,7 @@ Event = (
     | PromptCancelRequested
     | ChangeRequested
     | ChangeFinished
+    | RecreateRequested
     | CloseRequested
     | AskAnswered
     | HistoryReplayed

@@ -49,6 +49,9 @@ from machines.process_outputs import (
     PrepareAsk as PrepareAsk,
 )
 from machines.process_outputs import (
+    RecreateQuery as RecreateQuery,
+)
+from machines.process_outputs import (
     ReplaceQuery as ReplaceQuery,
 )
 from machines.process_outputs import (
@@ -252,6 +255,13 @@ class WithdrawRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class TellRecreated:
+    """Whoever wanted the session recreated hears how it went; None when it went well."""
+
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TellRestarted:
     """Tell the client, once a loss, that Claude Code was started again (M2.3)."""
 
@@ -329,6 +339,8 @@ Output = (
     | ReportWork
     | StartQuery
     | ReplaceQuery
+    | RecreateQuery
+    | TellRecreated
     | DropQuery
     | ContinuePlan
     | StopQuery

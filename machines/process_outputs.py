@@ -17,6 +17,11 @@ class ReplaceQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class RecreateQuery:
+    """Drop the process and start another one that takes up the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
 class DropQuery:
     """Drop a process that was to replace another; the session is lost until work comes."""
 

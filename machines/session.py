@@ -27,10 +27,12 @@ from machines.outputs import (
     DropQuery,
     Failure,
     FailureKind,
+    RecreateQuery,
     RefuseOpen,
     ReplaceQuery,
     StartQuery,
     StartReplay,
+    TellRecreated,
     TellRestarted,
 )
 
@@ -71,6 +73,11 @@ class WorkWaits:
 @dataclass(frozen=True, slots=True)
 class Restart:
     """An approved plan goes on in an empty conversation (M2.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recreate:
+    """At a quiet point another process takes up the conversation (M2 `recreating`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,7 @@ Input = (
     | QueryLost
     | WorkWaits
     | Restart
+    | Recreate
     | AbandonRestart
     | CloseRequested
     | QueryStopped
@@ -125,6 +133,8 @@ Signal = (
     StartQuery
     | StartReplay
     | ReplaceQuery
+    | RecreateQuery
+    | TellRecreated
     | DropQuery
     | AnswerOpen
     | RefuseOpen
@@ -148,6 +158,7 @@ class Session(Lifecycle[Input, Signal]):
     lost = State()
     reviving = State()
     restarting = State()
+    recreating = State()
     closing = State()
     closed = State(final=True)
 
@@ -161,19 +172,28 @@ class Session(Lifecycle[Input, Signal]):
         | restoring.to(replaying)
         | reviving.to(ready, on=["tell_restarted", "release"])
         | restarting.to(ready, on=["go_on", "release"])
+        | recreating.to(ready, on=["tell_recreated", "release"])
     )
     query_failed = (
         closed.from_(creating, restoring, on=["refuse_open", "fail_waiting"])
         | reviving.to(lost, on="fail_waiting")
         | restarting.to(lost, on=["fail_going_on", "fail_waiting"])
+        | recreating.to(lost, on=["tell_not_recreated", "fail_waiting"])
     )
     query_lost = ready.to(lost) | replaying.to(closing, on=["refuse_lost", "finish"])
+    recreate = ready.to(recreating, on="recreate_query")
     restart = ready.to(restarting, on="replace_query")
     abandon = restarting.to(lost, on="drop_query")
-    work_waits = lost.to(reviving, on="restart_query") | stay(ready) | stay(reviving) | stay(restarting)
+    work_waits = (
+        lost.to(reviving, on="restart_query")
+        | stay(ready)
+        | stay(reviving)
+        | stay(restarting)
+        | stay(recreating)
+    )
     close = (
         closing.from_(creating, restoring, replaying, on=["refuse_closed", "finish"])
-        | closing.from_(ready, lost, reviving, restarting, on="finish")
+        | closing.from_(ready, lost, reviving, restarting, recreating, on="finish")
         | stay(closing)
     )
     query_stopped = closing.to(closed, on="answer_close")
@@ -188,6 +208,7 @@ class Session(Lifecycle[Input, Signal]):
         QueryLost: "query_lost",
         WorkWaits: "work_waits",
         Restart: "restart",
+        Recreate: "recreate",
         AbandonRestart: "abandon",
         CloseRequested: "close",
         QueryStopped: "query_stopped",
@@ -222,6 +243,18 @@ class Session(Lifecycle[Input, Signal]):
         """Start over with an empty conversation."""
         self.put(ReplaceQuery())
 
+    def recreate_query(self) -> None:
+        """Take up the conversation with another process."""
+        self.put(RecreateQuery())
+
+    def tell_recreated(self) -> None:
+        """It went well."""
+        self.put(TellRecreated())
+
+    def tell_not_recreated(self, cause: QueryFailed) -> None:
+        """It did not: the session is lost until work comes."""
+        self.put(TellRecreated(_restart_failure(cause.cause)))
+
     def drop_query(self) -> None:
         """The process that was to replace the old one is not wanted any more."""
         self.put(DropQuery())
@@ -232,10 +265,7 @@ class Session(Lifecycle[Input, Signal]):
 
     def fail_going_on(self, cause: QueryFailed) -> None:
         """The turn fails with the reason; this is no loss of a process."""
-        kind = FailureKind.RESTART_FAILED
-        if cause.cause.kind is StartFailure.AUTH_REQUIRED:
-            kind = FailureKind.AUTH_REQUIRED
-        self.put(FailContinuing(Failure(kind, f"Claude Code could not be restarted: {cause.cause.text}.")))
+        self.put(FailContinuing(_restart_failure(cause.cause)))
 
     def answer_open(self) -> None:
         """The request that opened the session succeeds."""
@@ -259,13 +289,8 @@ class Session(Lifecycle[Input, Signal]):
 
     def fail_waiting(self, cause: QueryFailed) -> None:
         """Answer what waited with the reason and what to do (M2.3)."""
-        if cause.cause.kind is StartFailure.AUTH_REQUIRED:
-            self.put(FailWaiting(Failure(FailureKind.AUTH_REQUIRED, cause.cause.text)))
-            return
-        text = f"Claude Code could not be restarted: {cause.cause.text}. Start a new session."
-        if self.phase in {"creating", "restoring"}:
-            text = f"Claude Code could not be started: {cause.cause.text}."
-        self.put(FailWaiting(Failure(FailureKind.RESTART_FAILED, text)))
+        first = self.phase in {"creating", "restoring"}
+        self.put(FailWaiting(_restart_failure(cause.cause, "started" if first else "restarted")))
 
     def finish(self) -> None:
         """Bring everything to its end before the close is answered."""
@@ -274,3 +299,11 @@ class Session(Lifecycle[Input, Signal]):
     def answer_close(self) -> None:
         """The last thing the client hears of the session (INV-S3)."""
         self.put(AnswerClose())
+
+
+def _restart_failure(cause: QueryStartFailed, verb: str = "restarted") -> Failure:
+    """Why there is no process, and what to do."""
+    if cause.kind is StartFailure.AUTH_REQUIRED:
+        return Failure(FailureKind.AUTH_REQUIRED, cause.text)
+    remedy = "" if verb == "started" else " Start a new session."
+    return Failure(FailureKind.RESTART_FAILED, f"Claude Code could not be {verb}: {cause.text}.{remedy}")

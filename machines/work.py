@@ -12,14 +12,7 @@ from machines.attribution import Autonomous, Consumed, Own, attribute
 from machines.calls import Calls
 from machines.cancel import Cancel, EndReported, Renew
 from machines.companions import Companions
-from machines.events import (
-    CommandMoved,
-    PromptReceived,
-    Requesting,
-    Result,
-    SteerReceived,
-    Timer,
-)
+from machines.events import CommandMoved, PromptReceived, Requesting, Result, SteerReceived, Timer
 from machines.feed import Feed
 from machines.foreground import (
     CycleStarted,

@@ -56,6 +56,8 @@ class Performer:
         self._claude_id = setup.id
         self.opening: Inbound | None = None
         self.closing: list[Inbound] = []
+        self.recreated: list[Callable[[], None]] = []
+        """Whoever waits for another process to serve the session."""
         self.messages: dict[str, Message] = {}
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
         self._stored = setup.transcript is not None  # Claude Code has a transcript of the conversation
@@ -130,6 +132,17 @@ class Performer:
         self.process.start(
             launch(self._setup, claude_id=self._claude_id, mode=self.config.mode, resume=False)
         )
+
+    def _recreate_query(self, _: o.RecreateQuery) -> None:
+        self.process.discard()
+        self._launch(resume=self._stored)
+
+    def _tell_recreated(self, output: o.TellRecreated) -> None:
+        if output.failure is None:
+            self.config.begin_again(self.process.info)
+        for tell in self.recreated:
+            tell()
+        self.recreated.clear()
 
     def _continue_plan(self, output: o.ContinuePlan) -> None:
         self.config.restore()
@@ -310,6 +323,8 @@ _PERFORM: Mapping[type, _Perform] = {
     o.StartQuery: Performer._start_query,
     o.StopQuery: lambda p, _: p.process.stop(),
     o.ReplaceQuery: Performer._replace_query,
+    o.RecreateQuery: Performer._recreate_query,
+    o.TellRecreated: Performer._tell_recreated,
     o.DropQuery: lambda p, _: p.process.discard(),
     o.ContinuePlan: Performer._continue_plan,
     o.SendPrompt: Performer._send_prompt,

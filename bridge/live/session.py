@@ -185,6 +185,11 @@ class LiveSession:
         self._performer.changes[id] = change
         self.post(e.ChangeRequested(id))
 
+    def recreate(self, done: Callable[[], None]) -> None:
+        """Let another process take up the conversation at the next quiet point; `done` comes once."""
+        self._performer.recreated.append(done)
+        self.post(e.RecreateRequested())
+
     def close(self, inbound: Inbound | None = None) -> None:
         """Bring everything to its end; the request is answered last."""
         if inbound is not None:

@@ -3,7 +3,7 @@
 Claude Code is told first; what it refuses changes nothing. Its own changes are mirrored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from bridge.config import effort as efforts
@@ -70,11 +70,9 @@ class Configuration:
     def begin(self, info: Mapping[str, object], done: Done) -> None:
         """Settle model and effort with a first process, before the session's request is answered."""
         merged = self._setup.settings.merged
-        reported = read_models(info.get("models"))
-        custom = self._environ.get("ANTHROPIC_CUSTOM_MODEL_OPTION")
-        rows = offered_models(reported, merged.get("availableModels"), merged.get("modelOverrides"), custom)
+        reported, rows = self._listed(info)
         start = starting_model(
-            named(rows),
+            rows,
             reported,
             environment=self._environ.get("ANTHROPIC_MODEL"),
             setting=self._setup.options.get("model") or merged.get("model"),
@@ -83,7 +81,7 @@ class Configuration:
         )
         state, reason = info.get("fast_mode_state"), info.get("fast_mode_disabled_reason")
         self._config = replace(
-            self._config, models=named(rows), model=start.model, fast=fasts.initial(state, reason)
+            self._config, models=rows, model=start.model, fast=fasts.initial(state, reason)
         )
         if start.set_model is None:
             self._begin_effort(done)
@@ -101,6 +99,23 @@ class Configuration:
             settings["fastMode"] = True
         if settings:
             self._process.request("apply_flag_settings", settings=settings)
+
+    def begin_again(self, info: Mapping[str, object]) -> None:
+        """Another process serves the session, maybe elsewhere, where other models are offered."""
+        _, rows = self._listed(info)
+        value = self._config.model.value
+        model = next((row for row in rows if row.value == value), self._config.model)
+        self._config = replace(self._config, models=rows, model=model)
+        self.restore()
+        self._tell_options()
+
+    def _listed(self, info: Mapping[str, object]) -> tuple[Sequence[Model], Sequence[Model]]:
+        """The models that Claude Code reports, and those of them that are offered."""
+        merged = self._setup.settings.merged
+        reported = read_models(info.get("models"))
+        custom = self._environ.get("ANTHROPIC_CUSTOM_MODEL_OPTION")
+        allowed, overrides = merged.get("availableModels"), merged.get("modelOverrides")
+        return reported, named(offered_models(reported, allowed, overrides, custom))
 
     def _began(self, reply: Reply, done: Done) -> None:
         if isinstance(reply, Exception):

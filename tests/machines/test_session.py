@@ -22,10 +22,12 @@ from machines.outputs import (
     DropQuery,
     Failure,
     FailureKind,
+    RecreateQuery,
     RefuseOpen,
     ReplaceQuery,
     StartQuery,
     StartReplay,
+    TellRecreated,
     TellRestarted,
 )
 from machines.session import (
@@ -40,6 +42,7 @@ from machines.session import (
     QueryFailed,
     QueryLost,
     QueryReady,
+    Recreate,
     Release,
     Restart,
     Session,
@@ -66,6 +69,7 @@ SAMPLES = (
     QueryLost(),
     WorkWaits(),
     Restart(),
+    Recreate(),
     AbandonRestart(),
     CloseRequested(),
     QueryStopped(),
@@ -76,9 +80,9 @@ NOT_STARTED = Failure(FailureKind.RESTART_FAILED, "Claude Code could not be star
 NOT_RESTARTED = Failure(
     FailureKind.RESTART_FAILED, "Claude Code could not be restarted: exit code 1. Start a new session."
 )
-NOT_CONTINUED = Failure(FailureKind.RESTART_FAILED, "Claude Code could not be restarted: exit code 1.")
+NOT_CONTINUED = NOT_RESTARTED
 AUTH = Failure(FailureKind.AUTH_REQUIRED, "Please run /login")
-AUTH_CONTINUED = Failure(FailureKind.AUTH_REQUIRED, "Claude Code could not be restarted: Please run /login.")
+AUTH_CONTINUED = AUTH
 
 NOT_UP = (RefuseOpen(StartFailure.FAILED, "exit code 1"), FailWaiting(NOT_STARTED))
 NO_HISTORY = (RefuseOpen(StartFailure.FAILED, UNREADABLE.text), Finish())
@@ -157,6 +161,17 @@ ROWS = (
         "lost",
         (FailContinuing(AUTH_CONTINUED), FailWaiting(AUTH)),
     ),
+    Row("M2 another process is wanted", "ready", Recreate(), "recreating", (RecreateQuery(),)),
+    Row("M2 recreating, initialized", "recreating", QueryReady(), "ready", (TellRecreated(), Release())),
+    Row(
+        "M2 recreating, start failed",
+        "recreating",
+        BROKEN,
+        "lost",
+        (TellRecreated(NOT_RESTARTED), FailWaiting(NOT_RESTARTED)),
+    ),
+    Row("M2 recreating, prompt", "recreating", WorkWaits(), "recreating"),
+    Row("M2.2 close in recreating", "recreating", CloseRequested(), "closing", (Finish(),)),
     Row("M2.2 close in restarting", "restarting", CloseRequested(), "closing", (Finish(),)),
     Row("M2.2 close", "ready", CloseRequested(), "closing", (Finish(),)),
     Row("M2.2 close in lost", "lost", CloseRequested(), "closing", (Finish(),)),
@@ -166,17 +181,21 @@ ROWS = (
     Row("M2.2 after 5 s", "closing", GIVE_UP, "closed", (AnswerClose(),)),
 )
 
+BACK = {"reviving": TellRestarted(), "restarting": Continue(), "recreating": TellRecreated()}
+AGAIN = {Restart: ("restarting", (ReplaceQuery(),)), Recreate: ("recreating", (RecreateQuery(),))}
+
 OPENING = {"creating", "restoring", "replaying"}
-STATES = {*OPENING, "ready", "lost", "reviving", "restarting", "closing"}
+STATES = {*OPENING, "ready", "lost", "reviving", "restarting", "recreating", "closing"}
 TAKEN = {
     Open: {"creating"},
     HistoryReplayed: {"restoring", "replaying"},
     HistoryFailed: {"restoring", "replaying"},
-    QueryReady: {"creating", "restoring", "reviving", "restarting"},
-    QueryFailed: {"creating", "restoring", "reviving", "restarting"},
+    QueryReady: {"creating", "restoring", "reviving", "restarting", "recreating"},
+    QueryFailed: {"creating", "restoring", "reviving", "restarting", "recreating"},
     QueryLost: {"ready", "replaying"},
-    WorkWaits: {"ready", "lost", "reviving", "restarting"},
+    WorkWaits: {"ready", "lost", "reviving", "restarting", "recreating"},
     Restart: {"ready"},
+    Recreate: {"ready"},
     AbandonRestart: {"restarting"},
     QueryStopped: {"closing"},
     TimerFired: {"closing"},
@@ -220,16 +239,15 @@ class AnyOrder(Walk):
             return self.predict_opening(state, event)
         match event:
             case QueryReady():
-                told = Continue() if state == "restarting" else TellRestarted()
-                return "ready", (told, Release())
+                return "ready", (BACK[state], Release())
             case QueryFailed(cause):
                 return self.fail(state, cause)
             case QueryLost():
                 return "lost", ()
             case WorkWaits():
                 return ("reviving", (StartQuery(resume=True),)) if state == "lost" else (state, ())
-            case Restart():
-                return "restarting", (ReplaceQuery(),)
+            case Restart() | Recreate():
+                return AGAIN[type(event)]
             case AbandonRestart():
                 return "lost", (DropQuery(),)
             case CloseRequested():
@@ -265,18 +283,17 @@ class AnyOrder(Walk):
         )
         if state in OPENING:
             return "closed", (RefuseOpen(cause.kind, cause.text), FailWaiting(failure))
-        if state == "restarting":
-            kind = failure.kind
-            text = f"Claude Code could not be restarted: {cause.text}."
-            return "lost", (FailContinuing(Failure(kind, text)), FailWaiting(failure))
-        return "lost", (FailWaiting(failure),)
+        told = {"restarting": (FailContinuing(failure),), "recreating": (TellRecreated(failure),)}
+        return "lost", (*told.get(state, ()), FailWaiting(failure))
 
     @invariant()
     def a_start_is_told_once_and_only_work_causes_another(self) -> None:  # INV-S6
         kinds = [type(each) for each in self.outputs]
-        assert kinds.count(TellRestarted) + kinds.count(Continue) == kinds.count(Release)
+        well = self.outputs.count(TellRecreated())
+        assert kinds.count(TellRestarted) + kinds.count(Continue) + well == kinds.count(Release)
         assert kinds.count(TellRestarted) <= kinds.count(StartQuery)
         assert kinds.count(Continue) <= kinds.count(ReplaceQuery)
+        assert kinds.count(TellRecreated) <= kinds.count(RecreateQuery)
 
     @invariant()
     def the_open_request_is_answered_once(self) -> None:  # INV-N1
