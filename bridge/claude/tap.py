@@ -206,7 +206,7 @@ class TapTransport(Transport):
         self._holding = None
 
     def _note_stderr(self, line: str) -> None:
-        self.stderr.append(line)
+        self.stderr.append(line[:1000])
         _log.debug("claude: %s", line)
 
 

@@ -41,6 +41,24 @@ async def test_a_death_in_the_middle_of_a_turn(
     assert bench.items[-1] is closed
 
 
+async def test_the_last_words_are_heard_to_the_end(tmp_path: Path, new_bench: NewBench) -> None:
+    words = ["x" * 150_000, "the reason"]
+    turn = [*({"do": "stderr", "text": text} for text in words), {"do": "exit", "code": 3}]
+    bench = await start_fake(new_bench, tmp_path, {"turns": [turn]})
+    bench.prompt("die")
+    closed = await bench.closed()
+    assert closed.text.splitlines()[-1] == "the reason"
+    assert len(closed.text) < 2000
+
+
+async def test_a_death_right_behind_the_handshake(tmp_path: Path, new_bench: NewBench) -> None:
+    response = {"subtype": "success", "request_id": "$REQUEST", "response": {"models": []}}
+    steps = [{"type": "control_response", "response": response}, {"do": "exit", "code": 3}]
+    bench = new_bench(fake_launch(tmp_path, {"replies": {"initialize": {"steps": steps}}}))
+    assert await bench.start() == {"models": []}
+    assert (await bench.closed()).end is StreamEnd.DIED
+
+
 async def test_an_end_that_nobody_asked_for(tmp_path: Path, new_bench: NewBench) -> None:
     bench = await start_fake(new_bench, tmp_path, {"turns": [[{"do": "exit", "code": 0}]]})
     bench.prompt("end")
