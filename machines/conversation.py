@@ -278,9 +278,8 @@ class Conversation:
         """Work that a cancel stopped may not; a subagent that goes on in the background may."""
         if call is not None and self._calls.was_dropped(call):
             return False
-        goes_on = (
-            agent is not None and agent in self._work.tasks.by_id and self._work.tasks.in_background(agent)
-        )
+        tasks = self._work.tasks
+        goes_on = agent is not None and agent in tasks.by_id and tasks.in_background(agent)
         return self._work.cancel.admits_new or goes_on
 
     def _ask_withdrawn(self, event: e.AskWithdrawn) -> None:
@@ -321,11 +320,6 @@ class Conversation:
 
 
 _Handler = Callable[[Conversation, Any], object]
-
-
-def _tell_process(it: Conversation, event: Any) -> None:
-    it._served.tell(event)
-
 
 _COMPACTION = (
     c.Compacting, c.Summarized, c.SummaryStreamed, c.Compacted, c.CompactionFailed, c.BoundaryPassed
@@ -373,10 +367,10 @@ _OTHERS: dict[type, _Handler] = {
     e.PlanStopped: lambda it, event: it._plan.begin(event),
     e.HistoryReplayed: Conversation._to_session,
     e.HistoryFailed: Conversation._to_session,
-    e.QueryInitialized: _tell_process,
-    e.QueryStartFailed: _tell_process,
-    e.StreamClosed: _tell_process,
-    e.WorkerShuttingDown: _tell_process,
+    e.QueryInitialized: lambda it, event: it._served.tell(event),
+    e.QueryStartFailed: lambda it, event: it._served.tell(event),
+    e.StreamClosed: lambda it, event: it._served.tell(event),
+    e.WorkerShuttingDown: lambda it, event: it._served.tell(event),
     e.QueryStopped: Conversation._query_stopped,
     e.TimerFired: Conversation._fire,
 }
