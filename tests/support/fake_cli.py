@@ -70,7 +70,6 @@ INITIALIZE: Json = {
     "account": {"tokenSource": "ANTHROPIC_API_KEY", "apiKeySource": "ANTHROPIC_API_KEY"},
     "claude_code_version": VERSION,
     "current_permission_mode": "default",
-    "session_state": "idle",
 }
 
 
@@ -87,7 +86,7 @@ def received(folder: Path) -> list[Json]:
 
 
 def logged(folder: Path) -> list[Json]:
-    """Everything in the log: starts, lines, ends."""
+    """Everything in the log: starts and lines."""
     file = folder / "log.jsonl"
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
