@@ -20,9 +20,9 @@ def main() -> int:
 
         return run_demo(arguments[1:])
     if arguments in (["--version"], ["-v"]):
-        from bridge.initialize import agent_version
+        from bridge.initialize import VERSION
 
-        print(agent_version())  # noqa: T201 - the answer
+        print(VERSION)  # noqa: T201 - the answer
         return 0
     trace = arguments[1] if arguments[:1] == ["--trace"] and len(arguments) == 2 else None
     if arguments and trace is None:

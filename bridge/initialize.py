@@ -4,10 +4,12 @@ It is read without the protocol's models, whose import would cost more than the 
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 
 from bridge.capabilities import ClientCapabilities
 from wire.rpc import INVALID_PARAMS, WireError
+
+VERSION = "0.1.0"
+"""Of the distribution; `pyproject.toml` takes it from here, since asking for it at run time costs more."""
 
 PROTOCOL_VERSION = 1
 
@@ -22,14 +24,6 @@ WORKING: Sequence[str] = (
 
 
 SESSION_CAPABILITIES = ("additionalDirectories", "close", "delete", "fork", "list", "resume")
-
-
-def agent_version() -> str:
-    """The version of the installed distribution; a bare tree has none."""
-    try:
-        return version("claude-acp")
-    except PackageNotFoundError:
-        return "0.0.0"
 
 
 def check_version(params: Mapping[str, object]) -> None:
@@ -65,7 +59,7 @@ def initialize_response(
             "loadSession": True,
             "sessionCapabilities": sessions,
         },
-        "agentInfo": {"name": "claude-acp", "title": "Claude Agent", "version": agent_version()},
+        "agentInfo": {"name": "claude-acp", "title": "Claude Agent", "version": VERSION},
         "authMethods": list(auth_methods),
     }
     return {**response, "_meta": meta}
