@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COVERAGE = 70
+COVERAGE = 75
 """Per cent of the branches of `machines` and `wire` that the tests must reach."""
 
 PYTHON = sys.executable
@@ -22,7 +22,7 @@ CHECKS = {
 }
 TESTS = [
     *(PYTHON, "-m", "pytest"),
-    *("-n", "2", "--dist", "loadgroup"),
+    *("-n", "2", "--dist", "loadgroup", "--durations", "5", "--durations-min", "10"),
     *("--cov", "--cov-report", "term:skip-covered", "--cov-fail-under", str(COVERAGE)),
 ]
 CLOSING = re.compile(r"=+ (.*\b(passed|failed|error|errors|deselected|no tests ran)\b.* in [\d.]+s.*) =+")
