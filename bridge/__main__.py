@@ -1,5 +1,6 @@
 """The command line: `claude-acp` serves an editor, `claude-acp demo` shows a tour offline."""
 
+import gc
 import os
 import sys
 
@@ -28,6 +29,7 @@ def main() -> int:
     if arguments and trace is None:
         sys.stderr.write(USAGE)
         return 0 if arguments in (["--help"], ["-h"]) else 2
+    gc.disable()  # what is imported is no garbage; until it is all there, looking for some costs an eighth
     from bridge.serve import serve
 
     return serve(os.environ, trace)

@@ -1,5 +1,6 @@
 """The process of the agent: stdio, signals, and the one task group that everything runs in."""
 
+import gc
 import logging
 import os
 import signal
@@ -71,6 +72,8 @@ class AgentProcess:
         from bridge.sessions.folders import config_folder, projects_folder
 
         load_sdk()
+        gc.freeze()  # the imports stay; no later collection looks at them
+        gc.enable()
         projects = projects_folder(config_folder(os.environ, Path.home()))
         host = Host(
             peer=peer,

@@ -7,7 +7,6 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
-from email.message import Message
 from urllib.parse import unquote
 
 KNOWN_BLOCKS = frozenset({"text", "resource_link", "resource", "image"})
@@ -112,6 +111,8 @@ def _mcp_prompt(text: str) -> str:
 
 
 def _media_type(value: object) -> tuple[str, str]:
+    from email.message import Message  # slow to import, and few prompts hold a file
+
     header = Message()
     header["content-type"] = value if isinstance(value, str) else ""
     media_type = header.get_content_type() if isinstance(value, str) and "/" in value else ""
