@@ -3,13 +3,15 @@
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import pytest
 from statemachine.state import State
 
+from bridge.live.perform import _PERFORM
 from diagrams.mermaid import LifecycleClass
 from diagrams.pages import discover
+from machines import conversation, events, outputs
 from machines._core import Lifecycle
 from machines.trace import Trace
 
@@ -94,6 +96,13 @@ def test_every_callback_that_a_lifecycle_names_exists(lifecycle: LifecycleClass)
 
 def test_the_trace_listens_to_what_has_happened_and_to_nothing_else() -> None:
     assert [name for name in vars(Trace) if not name.startswith("_")] == ["after_transition"]
+
+
+def test_every_event_has_a_handler_and_every_output_is_performed() -> None:
+    handled = {*conversation._FROM_PROCESS, *conversation._OTHERS}
+
+    assert {*get_args(events.Event)} - handled == set()
+    assert {*get_args(outputs.Output)} ^ {*_PERFORM} == {outputs.Ignored}, "which the session counts"
 
 
 def _build(lifecycle: LifecycleClass) -> Lifecycle[Any, Any]:
