@@ -6,7 +6,7 @@ in a thread after the handshake was answered.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -28,6 +28,10 @@ DRAIN = 5.0
 """Seconds that requests may still run after the end of input, and that sessions get to close."""
 
 
+SignIn = Callable[[ClientCapabilities], Sequence[Mapping[str, object]]]
+"""The ways to sign in that a client can use."""
+
+
 class Surroundings(Protocol):
     """What the agent needs from the process around it."""
 
@@ -43,8 +47,9 @@ class Surroundings(Protocol):
 class Agent:
     """Routes the messages of one connection."""
 
-    def __init__(self, peer: Peer, surroundings: Surroundings) -> None:
+    def __init__(self, peer: Peer, surroundings: Surroundings, sign_in: SignIn) -> None:
         self._peer = peer
+        self._sign_in = sign_in
         self._surroundings = surroundings
         self._connection = m.Connection()
         self._client = ClientCapabilities()
@@ -108,10 +113,10 @@ class Agent:
         for output in self._connection.handle(event):
             match output:
                 case m.Negotiate() if inbound is not None:
-                    inbound.respond(initialize_response(self._client))
+                    inbound.respond(initialize_response(self._client, self._sign_in(self._client)))
                     self._surroundings.tasks.start_soon(self._load)
                 case m.RepeatAnswer() if inbound is not None:
-                    inbound.respond(initialize_response(self._client))
+                    inbound.respond(initialize_response(self._client, self._sign_in(self._client)))
                 case m.DrainRequests():
                     self._surroundings.tasks.start_soon(self._drain)
                 case m.CloseSessions():
@@ -125,6 +130,7 @@ class Agent:
         """Import the rest while the client reads the answer, then serve what came meanwhile."""
         sessions = await to_thread.run_sync(self._surroundings.open_sessions, self._peer, self._client)
         self._sessions = sessions
+        sessions.host.accounts.probe()
         for serve in self._deferred:
             try:
                 serve(sessions)

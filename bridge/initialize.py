@@ -53,9 +53,11 @@ def initialize_response(
     response: dict[str, object] = {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": {
-            "_meta": {"claudeCode": {"promptQueueing": True}},
+            "_meta": {"claudeCode": {"promptQueueing": True}, "authStatus": {}},
             "promptCapabilities": {"image": True, "embeddedContext": True},
             "mcpCapabilities": {"http": True, "sse": True},
+            "auth": {"logout": {}},
+            "providers": {},
             "loadSession": True,
             "sessionCapabilities": sessions,
         },

@@ -4,9 +4,10 @@ import gc
 import logging
 import os
 import signal
+import sys
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +30,12 @@ FLUSH = 5.0
 """Seconds that the last messages get to reach a client that reads slowly."""
 
 
-def serve(environ: Mapping[str, str], trace: str | None = None) -> int:
+def serve(environ: Mapping[str, str], trace: str | None = None, *, hide_claude: bool = False) -> int:
     """Serve one client on stdin and stdout until it is gone; returns the exit status."""
     stdout = claim_stdout()
     set_up_logs(environ)
     path = trace or environ.get(TRACE)
-    process = AgentProcess(stdout, _open_trace(path, environ) if path else None)
+    process = AgentProcess(stdout, _open_trace(path, environ) if path else None, hide_claude=hide_claude)
     anyio.run(process.run)
     return process.status
 
@@ -44,7 +45,8 @@ class AgentProcess:
 
     tasks: TaskGroup
 
-    def __init__(self, stdout: int, trace: Trace | None) -> None:
+    def __init__(self, stdout: int, trace: Trace | None, *, hide_claude: bool) -> None:
+        self._hide_claude = hide_claude
         self._stdout = stdout
         self._trace = trace
         self._done = anyio.Event()
@@ -65,18 +67,30 @@ class AgentProcess:
 
     def open_sessions(self, peer: Peer, client: ClientCapabilities) -> "Sessions":
         """Import what sessions need; runs in a worker thread."""
+        from bridge.accounts.accounts import Accounts
         from bridge.claude.lean import load_sdk
+        from bridge.config.settings import managed_env, managed_path, read_tier
         from bridge.live.session import Host
         from bridge.methods.sessions import Sessions
         from bridge.methods.table import METHODS
         from bridge.sessions.folders import config_folder, projects_folder
 
+        policy = read_tier(managed_path(sys.platform))
+        os.environ.update(managed_env(policy.values))
+        if policy.problem is not None:
+            log.error("Failed to resolve managed policy settings: %s", policy.problem)
         load_sdk()
         gc.freeze()  # the imports stay; no later collection looks at them
         gc.enable()
         projects = projects_folder(config_folder(os.environ, Path.home()))
         host = Host(
             peer=peer,
+            accounts=Accounts(
+                self.tasks,
+                lambda status: peer.notify("_auth/status_update", {"authStatus": status}),
+                os.environ,
+                hide_claude=self._hide_claude,
+            ),
             tasks=self.tasks,
             now=time.monotonic,
             new_id=lambda: str(uuid.uuid4()),
@@ -94,8 +108,16 @@ class AgentProcess:
         self._done.set()
 
     def _make_agent(self, peer: Peer) -> Agent:
-        self._agent = Agent(peer, self)
+        self._agent = Agent(peer, self, self._sign_in)
         return self._agent
+
+    def _sign_in(self, client: ClientCapabilities) -> Sequence[Mapping[str, object]]:
+        if not (client.auth_terminal or client.terminal_auth or client.gateway_auth):
+            return ()
+        from bridge.config.auth import auth_methods
+
+        program = [sys.executable, "-m", "claude_acp", *sys.argv[1:]]
+        return auth_methods(client, os.environ, program, hide_claude=self._hide_claude)
 
     async def _read(self, peer: Peer) -> None:
         await read_lines(0, peer.receive)

@@ -180,6 +180,8 @@ class QueryStartFailed:
 
     kind: StartFailure
     text: str
+    reason: str | None = None
+    """What makes it this failure, where that is known by name."""
 
 
 class StreamEnd(Enum):

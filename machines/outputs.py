@@ -137,6 +137,7 @@ class RefuseOpen:
 
     kind: StartFailure
     text: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,7 +273,8 @@ class Session(Lifecycle[Input, Signal]):
 
     def refuse_open(self, cause: QueryFailed) -> None:
         """The request that opened the session fails."""
-        self.put(RefuseOpen(cause.cause.kind, cause.cause.text))
+        failed = cause.cause
+        self.put(RefuseOpen(failed.kind, failed.text, failed.reason))
 
     def refuse_closed(self) -> None:
         """The request that opened the session fails, since another one closes it."""
@@ -304,6 +305,6 @@ class Session(Lifecycle[Input, Signal]):
 def _restart_failure(cause: QueryStartFailed, verb: str = "restarted") -> Failure:
     """Why there is no process, and what to do."""
     if cause.kind is StartFailure.AUTH_REQUIRED:
-        return Failure(FailureKind.AUTH_REQUIRED, cause.text)
+        return Failure(FailureKind.AUTH_REQUIRED, cause.text, cause.reason)
     remedy = "" if verb == "started" else " Start a new session."
     return Failure(FailureKind.RESTART_FAILED, f"Claude Code could not be {verb}: {cause.text}.{remedy}")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bridge.config.startup_errors import sign_in_error, startup_error
 from bridge.peer import Inbound
 from bridge.view.session_info import air, failure_record
 from bridge.view.usage import prompt_usage
@@ -76,19 +77,23 @@ def answer_goal(inbound: Inbound, output: AnswerPrompt) -> None:
 def failure_error(failure: Failure) -> Error:
     """Code, message and data of a request that failed with its session's work."""
     if failure.kind is FailureKind.AUTH_REQUIRED:
-        return rpc.AUTH_REQUIRED, "Authentication required", None
+        return _error(sign_in_error(failure.text, failure.error_kind))
     if failure.kind in _OWN_SENTENCE:
         return rpc.INTERNAL_ERROR, failure.text, None
     kind = _DATA_KINDS.get(failure.kind, failure.error_kind or "unknown")
     return rpc.INTERNAL_ERROR, f"Internal error: {failure.text}", {"errorKind": kind}
 
 
-def open_error(kind: StartFailure, text: str, session: str) -> Error:
+def open_error(kind: StartFailure, text: str, reason: str | None, session: str) -> Error:
     """Code, message and data of a session that could not be opened."""
     match kind:
         case StartFailure.UNKNOWN_SESSION:
             return rpc.RESOURCE_NOT_FOUND, "Resource not found", {"sessionId": session}
         case StartFailure.AUTH_REQUIRED:
-            return rpc.AUTH_REQUIRED, "Authentication required", None
+            return _error(sign_in_error(text, reason))
         case StartFailure.FAILED:
-            return rpc.INTERNAL_ERROR, f"Internal error: {text}", None
+            return _error(startup_error(text, reason))
+
+
+def _error(error: rpc.WireError) -> Error:
+    return error.code, error.message, error.data

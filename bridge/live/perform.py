@@ -118,8 +118,8 @@ class Performer:
         self._launch(resume=output.resume and self._stored)
 
     def _launch(self, *, resume: bool) -> None:
-        mode = self.config.mode
-        self.process.start(launch(self._setup, claude_id=self._claude_id, mode=mode, resume=resume))
+        route, mode = self._host.accounts.route, self.config.mode
+        self.process.start(launch(self._setup, route, claude_id=self._claude_id, mode=mode, resume=resume))
 
     def _tell_restarted(self, _: o.TellRestarted) -> None:
         self.screen.show_restart()
@@ -129,9 +129,7 @@ class Performer:
         """An empty conversation has an id of its own; the session keeps the one the client knows."""
         self.process.discard()
         self._claude_id, self._stored = self._host.new_id(), False
-        self.process.start(
-            launch(self._setup, claude_id=self._claude_id, mode=self.config.mode, resume=False)
-        )
+        self._launch(resume=False)
 
     def _recreate_query(self, _: o.RecreateQuery) -> None:
         self.process.discard()
@@ -231,15 +229,17 @@ class Performer:
 
     def _refuse_open(self, output: o.RefuseOpen) -> None:
         if self.opening is not None:
-            self.opening.fail(*open_error(output.kind, output.text, self._setup.id))
+            self.opening.fail(*open_error(output.kind, output.text, output.reason, self._setup.id))
             self.opening = None
         self.closed = True
 
     def _answer_prompt(self, output: o.AnswerPrompt) -> None:
-        message = self.messages.pop(output.turn, None)
+        message, failure = self.messages.pop(output.turn, None), output.outcome.failure
+        if failure is not None and failure.kind is o.FailureKind.AUTH_REQUIRED:
+            self._host.accounts.signed_out(self._setup.id)
         if message is not None and message.answer is not None:
             message.answer(output)
-        if output.outcome.failure is None and output.outcome.stop_reason != "cancelled":
+        if failure is None and output.outcome.stop_reason != "cancelled":
             self._host.tasks.start_soon(self.titles.turn_ended, self._claude_id, self._post, name="title")
 
     def _answer_steer(self, output: o.AnswerSteer) -> None:

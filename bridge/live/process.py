@@ -28,15 +28,18 @@ Mail = Frame | Closed | e.Event | Side | Callable[[], None]
 Reply = Mapping[str, object] | Exception
 OnReply = Callable[[Reply], None]
 Post = Callable[[Mail], None]
+Admit = Callable[[Mapping[str, object]], None]
+"""Looks at the initialize reply; raises StartFailed for an account that may not be used."""
 
 
 class SessionProcess:
     """Starts, feeds and stops the process that serves a session, at most one at a time (INV-S1)."""
 
-    def __init__(self, tasks: TaskGroup, post: Post, gate: "Gate | None") -> None:
+    def __init__(self, tasks: TaskGroup, post: Post, gate: "Gate | None", admit: Admit) -> None:
         self._tasks = tasks
         self._post = post
         self._gate = gate
+        self._admit = admit
         self._claude: Claude | None = None
         self._requests = 0
         self._replies: dict[str, OnReply] = {}
@@ -129,9 +132,12 @@ class SessionProcess:
                 self._post(item)
 
         try:
-            self.info = await claude.start(launch, deliver)
+            info = await claude.start(launch, deliver)
+            self._admit(info)
+            self.info = info
         except StartFailed as failure:
-            self._post(e.QueryStartFailed(failure.kind, failure.text))
+            await claude.stop()
+            self._post(e.QueryStartFailed(failure.kind, failure.text, failure.reason))
         except Exception as error:
             log.exception("Claude Code could not be started")
             self._post(e.QueryStartFailed(e.StartFailure.FAILED, type(error).__name__))

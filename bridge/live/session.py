@@ -33,6 +33,7 @@ from machines.incident import Book
 from machines.outputs import Ignored, Output
 
 if TYPE_CHECKING:
+    from bridge.accounts.accounts import Accounts
     from bridge.claude.tap import Gate
 
 Blocks = Sequence[Mapping[str, object]]
@@ -45,6 +46,7 @@ class Host:
     """What every session shares: the connection, the task group, the clock, ids, the trace."""
 
     peer: Peer
+    accounts: "Accounts"
     tasks: TaskGroup
     now: Callable[[], float]
     new_id: Callable[[], str]
@@ -62,6 +64,7 @@ class LiveSession:
 
     def __init__(self, setup: Setup, host: Host, on_closed: Callable[["LiveSession"], None]) -> None:
         self.setup = setup
+        self._host = host
         self._trace = host.trace
         self._on_closed = on_closed
         record = None
@@ -81,7 +84,7 @@ class LiveSession:
             hides_errors=book is not None,
             shows_children=setup.client.subagent_transcript,
         )
-        process = SessionProcess(host.tasks, self.post, host.gate)
+        process = SessionProcess(host.tasks, self.post, host.gate, self._admit)
         self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post, book)
         self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}
@@ -131,6 +134,8 @@ class LiveSession:
         report = read_report_request(meta, self._reports) if asks else None
         answer = partial(answer_prompt, inbound)
         self._performer.messages[turn] = Message(blocks, inbound, answer)
+        if self._host.accounts.is_stale(self.setup.id):
+            self.post(e.RecreateRequested())
         self.post(e.PromptReceived(turn, read_goal(blocks) if client.air else None, report))
 
     def steer(self, inbound: Inbound, blocks: Blocks, steer: str, *, prompt_when_idle: bool) -> None:
@@ -202,8 +207,12 @@ class LiveSession:
 
     # ── the consumer ──
 
+    def _admit(self, info: Mapping[str, object]) -> None:
+        self._host.accounts.admit(self.setup.id, info.get("account"))
+
     async def _run(self) -> None:
         await self._mailbox.run()
+        self._host.accounts.forget(self.setup.id)
         self._on_closed(self)
         self.ended.set()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from bridge.capabilities import ClientCapabilities
 from bridge.claude.client_options import with_client_options
 from bridge.claude.launch import PRESET, Fork, Launch, New, Resume
+from bridge.config.providers import Route, routing_env, routing_settings
 from bridge.config.settings import Settings
 from bridge.permissions.modes import SessionMode
 
@@ -41,7 +42,7 @@ class Setup:
     """What of the request decides whether a live session can serve another one (S§4.2)."""
 
 
-def launch(setup: Setup, *, claude_id: str, mode: str, resume: bool) -> Launch:
+def launch(setup: Setup, route: Route | None, *, claude_id: str, mode: str, resume: bool) -> Launch:
     """Describe the process; `claude_id` is the conversation's id in Claude Code's store."""
     client = setup.client
     described = Launch(
@@ -57,7 +58,14 @@ def launch(setup: Setup, *, claude_id: str, mode: str, resume: bool) -> Launch:
         session_mirror=client.air,
         settings=setup.settings.programmatic or None,
     )
-    return with_client_options(_with_metadata(described, setup.meta), setup.options)
+    described = with_client_options(_with_metadata(described, setup.meta), setup.options)
+    return described if route is None else _routed(described, route)
+
+
+def _routed(described: Launch, route: Route) -> Launch:
+    """No variable and no settings file brings another route back (AU-046, AU-047)."""
+    settings = routing_settings(described.settings or {}, route)
+    return replace(described, env={**described.env, **routing_env(route)}, settings=settings)
 
 
 def _with_metadata(described: Launch, meta: Mapping[str, object]) -> Launch:

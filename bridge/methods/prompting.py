@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from bridge.accounts.accounts import Context
 from bridge.live.goals import goal_text
 from bridge.live.session import Blocks, LiveSession
 from bridge.messages.prompts import unsupported_block
@@ -15,6 +16,7 @@ from wire.params import read
 def prompt(sessions: Sessions, inbound: Inbound) -> None:
     """`session/prompt`: queued behind what runs, answered when its turn ends."""
     session, blocks = _addressed(sessions, inbound.params)
+    sessions.host.accounts.probe(Context(session.setup.cwd, session.setup.settings.programmatic))
     session.prompt(inbound, blocks, sessions.host.new_id(), inbound.params.get("_meta"))
 
 

@@ -80,6 +80,10 @@ class Sessions:
         """The live session of an id."""
         return self._live.get(id)
 
+    def live(self) -> tuple[LiveSession, ...]:
+        """Every live session, in the order they were opened."""
+        return tuple(self._live.values())
+
     def require(self, id: str) -> LiveSession:
         """The live session of an id; raises WireError -32002 when there is none."""
         session = self._live.get(id)

@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping
 
-from bridge.methods import configuring, opening, prompting, stored
+from bridge.methods import accounts, configuring, opening, prompting, stored
 from bridge.methods.sessions import Method
 
 METHODS: Mapping[str, Method] = {
+    "authenticate": accounts.authenticate,
+    "logout": accounts.logout,
+    "providers/list": accounts.list_providers,
+    "providers/set": accounts.set_provider,
+    "providers/disable": accounts.disable_provider,
     "session/new": opening.new,
     "session/load": opening.load,
     "session/resume": opening.resume,
