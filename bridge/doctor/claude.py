@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from bridge.claude.errors import EXECUTABLE, StartFailed
 from bridge.claude.executable import claude_executable
@@ -27,8 +29,8 @@ def check_claude(environ: Mapping[str, str], within: float = STEP) -> Iterator[R
     try:
         path = claude_executable(environ)
     except StartFailed as failure:
-        detail, _, remedy = failure.text.partition(". ")
-        yield failed("Claude Code", detail, remedy.partition(". ")[0].removesuffix(".") + ".")
+        detail, _, remedy = failure.text.rpartition(". ")
+        yield failed("Claude Code", detail, remedy)
         yield warning("sign-in", "not tried", "Repair Claude Code first.")
         return
     chosen = f"by {EXECUTABLE}" if environ.get(EXECUTABLE) else "comes with the agent"
@@ -56,7 +58,7 @@ def _check_version(path: str, chosen: str, environ: Mapping[str, str], within: f
 
 def _check_sign_in(path: str, environ: Mapping[str, str], within: float) -> Row:
     """The kind of account alone, never a name or a key (AU-019)."""
-    remedy = f"Run `claude-acp --cli auth status` to see why. {SIGN_IN}".partition(". ")[0] + "."
+    remedy = "Run `claude-acp --cli auth status` in a terminal to see why."
     try:
         status = probed_status(json.loads(probe([path, "auth", "status", "--json"], environ, within)))
     except ProbeError as error:
@@ -70,32 +72,28 @@ def _check_sign_in(path: str, environ: Mapping[str, str], within: float) -> Row:
 
 def probe(command: Sequence[str], environ: Mapping[str, str], within: float) -> str:
     """What a program writes to its standard output, whatever its exit status; `ProbeError` without any."""
-    process = None
     try:
         process = subprocess.Popen(
             command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=os.name == "posix",
         )  # fmt: skip
-        said = process.communicate(timeout=within)[0].decode(errors="replace")
     except OSError as error:
         raise ProbeError(f"cannot be run: {error.strerror}") from None
-    except subprocess.TimeoutExpired:
-        raise ProbeError(f"did not answer within {within:.0f} s") from None
-    finally:
-        if process is not None:
-            _end(process)
+    with process:
+        try:
+            said = process.communicate(timeout=within)[0].decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            raise ProbeError(f"did not answer within {within:.0f} s") from None
     if not said.strip():
         raise ProbeError(f"ended with status {process.returncode} and without an answer")
     return said
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End it with what it started, which may hold the pipe open."""
-    if process.poll() is None:
-        if os.name == "posix":
-            os.killpg(process.pid, 9)
-        else:
-            process.kill()
-        process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """End it with all that it started, which may hold the pipe open."""
+    if os.name != "posix":
+        process.kill()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -11,7 +11,7 @@ from typing import Literal, TextIO
 
 Status = Literal["ok", "warning", "failed"]
 
-_NAMES = 20
+_NAMES = 22
 _LONGEST = 300
 _SHORTEST_SECRET = 4
 _HIDDEN = "[hidden]"

@@ -14,7 +14,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def shown_address(value: str) -> str | None:
-    """Scheme, host and port of an http(s) URL: user, path and query may be secrets. `None` for no such URL."""
+    """Scheme, host and port of an http(s) URL, `None` for none; user, path and query may be secrets."""
     if read_address(value) is None:
         return None
     parts = urlsplit(value)
