@@ -136,8 +136,8 @@ class SessionProcess:
             self._admit(info)
             self.info = info
         except StartFailed as failure:
-            await claude.stop()
             self._post(e.QueryStartFailed(failure.kind, failure.text, failure.reason))
+            await claude.stop()  # the end of a process that was refused is no news
         except Exception as error:
             log.exception("Claude Code could not be started")
             self._post(e.QueryStartFailed(e.StartFailure.FAILED, type(error).__name__))

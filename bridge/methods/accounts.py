@@ -1,6 +1,6 @@
 """Sign-in, sign-out and providers: what concerns every session of the connection (C§8, C§9)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import anyio
 
@@ -33,20 +33,21 @@ def list_providers(sessions: Sessions, inbound: Inbound) -> None:
 def set_provider(sessions: Sessions, inbound: Inbound) -> None:
     """`providers/set`: every session goes on at the new provider before the answer."""
     sessions.host.accounts.override(read_route(inbound.params))
-    sessions.later(_reroute, inbound)
+    sessions.later(_rerouted, inbound, _recreate_all(sessions))
 
 
 def disable_provider(sessions: Sessions, inbound: Inbound) -> None:
     """`providers/disable`: back to Claude Code's own route; an unknown id changes nothing."""
     known = read(DisableProviderRequest, inbound.params).provider_id == PROVIDER
     if known and sessions.host.accounts.override(None):
-        sessions.later(_reroute, inbound)
+        sessions.later(_rerouted, inbound, _recreate_all(sessions))
     else:
         inbound.respond({})
 
 
-async def _reroute(sessions: Sessions, inbound: Inbound) -> None:
-    await _recreate_all(sessions)
+async def _rerouted(_: Sessions, inbound: Inbound, recreated: Sequence[anyio.Event]) -> None:
+    for done in recreated:
+        await done.wait()
     inbound.respond({})
 
 
@@ -57,17 +58,14 @@ async def _logout(sessions: Sessions, inbound: Inbound) -> None:
         data: Mapping[str, object] | None = {"stderr": error.stderr} if error.stderr is not None else None
         text = f"Internal error: claude auth logout failed: {error}"
         raise rpc.WireError(rpc.INTERNAL_ERROR, text, data) from None
-    if routed:
-        await _recreate_all(sessions)
-    inbound.respond({})
+    await _rerouted(sessions, inbound, _recreate_all(sessions) if routed else ())
 
 
-async def _recreate_all(sessions: Sessions) -> None:
-    """Each session goes on in another process once it is quiet; its prompts wait for that."""
+def _recreate_all(sessions: Sessions) -> Sequence[anyio.Event]:
+    """Each session goes on in another process once it is quiet; prompts that come after this wait."""
     waited = []
     for session in sessions.live():
         done = anyio.Event()
         session.recreate(done.set)
         waited.append(done)
-    for done in waited:
-        await done.wait()
+    return waited

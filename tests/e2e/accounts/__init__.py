@@ -1,0 +1,1 @@
+"""Live: who pays, and where requests go."""
