@@ -162,7 +162,7 @@ def _counted(status: str, number: int) -> str:
 
 
 def _line(server: McpServer, names: Mapping[str, int]) -> str:
-    error = short_error(server.error) if server.error and server.status in _BEFORE else ""
+    error = short_error(server.error) if server.error else ""
     tools = None if server.tools is None else f"{server.tools} tool{'' if server.tools == 1 else 's'}"
     told = "; ".join(part for part in (error, tools) if part)
     return f"- {_name(server, names)}" + (f": {told}" if told else "")

@@ -53,8 +53,7 @@ def _blocks(reply: Raw) -> Iterator[str]:
 
 def _limits(windows: Raw) -> Iterator[str]:
     listed = [(label, mapping(windows, key)) for key, label in _WINDOWS]
-    if isinstance(windows.get("model_scoped"), list):
-        scoped = rows(windows, "model_scoped")
+    if scoped := rows(windows, "model_scoped"):
         listed += [(f"Weekly · {escaped(str(row.get('display_name')))}", row) for row in scoped]
     else:
         listed += [(label, mapping(windows, key)) for key, label in _MODEL_WINDOWS]

@@ -1,15 +1,19 @@
 """What the outputs of a session do: answers and updates at once, all else as effects that end as events."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bridge.commands.local import LocalCommands
+from bridge.commands.sign_in import McpSignIn
 from bridge.live.answers import Change, Message, failure_error, open_error
 from bridge.live.control import Control
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.live.setup import Setup, launch
 from bridge.messages import items as f
+from bridge.messages.forwarding import wanted_frames
 from bridge.messages.prompts import claude_content
+from bridge.messages.raw import mapping
 from bridge.messages.stream import MessageStream
 from bridge.peer import Inbound
 from bridge.view.client import SessionClient
@@ -53,6 +57,9 @@ class Performer:
         self.config = Configuration(setup, self._client, process, host.environ, self.screen.warn_auto)
         self.titles = Titles(self._client, process, host.projects, host.clock)
         self.control = Control(setup, host, process, self._client, self.screen, self.config, post)
+        self.sign_in = McpSignIn(self._client, process, host.tasks, host.new_id)
+        self.commands = LocalCommands(process, host.tasks, post, self.screen.content, self.offer_sign_in)
+        self._forwarded = wanted_frames(mapping(setup.meta, "claudeCode").get("emitRawSDKMessages"))
         self._claude_id = setup.id
         self.opening: Inbound | None = None
         self.closing: list[Inbound] = []
@@ -72,13 +79,10 @@ class Performer:
         """Something that no lifecycle waits for."""
         match fact:
             case f.Content():
-                self.screen.content(fact)
+                if not self.commands.note(fact):
+                    self.screen.content(fact)
             case f.Spoken(said):
                 self.titles.note_text(said)
-            case f.UsageRead():
-                self.screen.read_usage(fact)
-            case f.CommandsListed(commands):
-                self.screen.list_commands(commands)
             case f.Initialized():
                 self.screen.note_init(fact)
                 self.note_fast(fact.raw)
@@ -91,12 +95,27 @@ class Performer:
                 self.titles.clear()
             case f.Replied(response):
                 self.process.replied(response)
-            case f.Informed():
-                self.screen.show_informed(fact)
-            case f.ModelFellBack():
-                self.screen.show_fallback(fact)
             case f.Asked():
                 pass  # `asked` answers it
+            case _:
+                self.screen.note(fact)
+
+    def begin_turn(self, turn: str | None) -> None:
+        """Another turn is the active one, or none is."""
+        if turn is not None:
+            self.screen.begin_turn()
+        message = self.messages.get(turn) if turn is not None else None
+        self.commands.begin(message.blocks if message is not None else ())
+
+    def forward(self, raw: Mapping[str, object]) -> None:
+        """Hand a frame on as it is, to a client that wants it."""
+        if self._forwarded is not None and self._forwarded(raw):
+            self._client.forward(raw)
+
+    def offer_sign_in(self, servers: Iterable[str]) -> None:
+        """Let the user sign in to those of the client's MCP servers that need it."""
+        if self._setup.client.elicitation_url:
+            self.sign_in.start(self._setup.mcp_servers.keys() & set(servers))
 
     def note_fast(self, raw: Mapping[str, object]) -> None:
         """A frame says whether fast mode is on."""
@@ -120,6 +139,10 @@ class Performer:
     def _launch(self, *, resume: bool) -> None:
         route, mode = self._host.accounts.route, self.config.mode
         self.process.start(launch(self._setup, route, claude_id=self._claude_id, mode=mode, resume=resume))
+
+    def _stop_query(self, _: o.StopQuery) -> None:
+        self.sign_in.stop()
+        self.process.stop()
 
     def _tell_restarted(self, _: o.TellRestarted) -> None:
         self.screen.show_restart()
@@ -211,6 +234,7 @@ class Performer:
             result = {"sessionId": self._setup.id, **result}
         inbound.respond(result)
         self.screen.list_commands(self.process.info.get("commands"))
+        self.offer_sign_in(self._setup.mcp_servers)
 
     def _answer_open(self, _: o.AnswerOpen) -> None:
         inbound, self.opening = self.opening, None
@@ -321,7 +345,7 @@ _PERFORM: Mapping[type, _Perform] = {
     r.ReportFiles: lambda p, x: p.screen.show_files(x),
     o.ReportWork: lambda _, __: None,  # ACP v1 has no word for it
     o.StartQuery: Performer._start_query,
-    o.StopQuery: lambda p, _: p.process.stop(),
+    o.StopQuery: Performer._stop_query,
     o.ReplaceQuery: Performer._replace_query,
     o.RecreateQuery: Performer._recreate_query,
     o.TellRecreated: Performer._tell_recreated,

@@ -221,18 +221,27 @@ class LiveSession:
         try:
             match mail:
                 case Frame(raw=raw):
-                    self._read(raw)
+                    if not self._performer.commands.holds(raw):
+                        self._read(raw)
                 case Closed(end=end, text=text):
+                    self._performer.commands.abandon()
+                    self._read_released()
                     self._performer.process.discard()
                     self._handle(e.StreamClosed(end, text))
                 case _ if callable(mail):
                     mail()
                 case _:
                     self._handle(mail)
+            self._read_released()
         except Exception:
             log.exception("session %s could not handle something", self.setup.id)
 
+    def _read_released(self) -> None:
+        for raw in self._performer.commands.released():
+            self._read(raw)
+
     def _read(self, raw: Mapping[str, object]) -> None:
+        self._performer.forward(raw)
         if raw.get("type") == "stream_event":
             event = raw.get("event")
             if isinstance(event, Mapping) and self._performer.screen.stream_block(raw, event):
@@ -260,6 +269,8 @@ class LiveSession:
                 | f.Replied()
                 | f.Informed()
                 | f.ModelFellBack()
+                | f.LinkDone()
+                | f.Recalled()
             ):
                 self._performer.note(item)
             case e.Echoed() | e.Result():
@@ -274,8 +285,9 @@ class LiveSession:
         self._perform(self.conversation.handle(event))
         if self.conversation.active_turn != self._active:
             self._active = self.conversation.active_turn
-            if self._active is not None:
-                self._performer.screen.begin_turn()
+            self._performer.begin_turn(self._active)
+        elif self.conversation.cancelled:
+            self._performer.commands.abandon()
 
     def _perform(self, outputs: Sequence[Output]) -> None:
         for output in outputs:

@@ -116,7 +116,8 @@ class FrameReader:
             rest = self._stream.rest(lane, message_id, kind, shown)
             if rest is not None:
                 synthetic = mapping(raw, "message").get("model") == SYNTHETIC
-                yield Content(chunk(rest[0], rest[1], message_id, lane), synthetic)
+                command = text(mapping(raw, "local_command_run"), "command")
+                yield Content(chunk(rest[0], rest[1], message_id, lane), synthetic, command)
 
     def _note_error(self, raw: Raw, message: Raw) -> None:
         """Remember the kind of an API error: its result does not name it."""

@@ -22,6 +22,8 @@ class Content:
     update: dict[str, object]
     synthetic: bool = False
     """Claude Code wrote it, not the model."""
+    command: str = ""
+    """The local command whose output it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,22 @@ class ModelFellBack:
     id: str
 
 
+@dataclass(frozen=True, slots=True)
+class LinkDone:
+    """What an MCP server sent the user to a link for is done."""
+
+    elicitation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """`system/memory_recall`: memories that Claude Code put into the context by itself."""
+
+    id: str
+    mode: str
+    memories: tuple[Raw, ...]
+
+
 Fact = (
     Content
     | Spoken
@@ -113,6 +131,8 @@ Fact = (
     | Replied
     | Informed
     | ModelFellBack
+    | LinkDone
+    | Recalled
 )
 Side = (
     Compacting

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import get_args
 
-from bridge.messages.items import CommandsListed, Informed, Initialized, Item, ModelFellBack, ModeReported
+from bridge.messages.items import (
+    CommandsListed,
+    Informed,
+    Initialized,
+    Item,
+    LinkDone,
+    ModelFellBack,
+    ModeReported,
+    Recalled,
+)
 from bridge.messages.raw import Raw, mapping, number, optional, prompts, rows, text
 from machines import events as e
 from machines.compaction import BoundaryPassed, Compacted, Compacting, CompactionFailed
@@ -115,6 +124,14 @@ def _commands(raw: Raw) -> Iterator[Item]:
     yield CommandsListed(raw.get("commands"))
 
 
+def _link_done(raw: Raw) -> Iterator[Item]:
+    yield LinkDone(text(raw, "elicitation_id"))
+
+
+def _recalled(raw: Raw) -> Iterator[Item]:
+    yield Recalled(text(raw, "uuid"), text(raw, "mode"), tuple(rows(raw, "memories")))
+
+
 def _shutting_down(_: Raw) -> Iterator[Item]:
     yield e.WorkerShuttingDown()
 
@@ -177,11 +194,12 @@ SYSTEM: Mapping[str, Callable[[Raw], Iterator[Item]]] = {
     "model_refusal_fallback": _fallback,
     "commands_changed": _commands,
     "worker_shutting_down": _shutting_down,
+    "elicitation_complete": _link_done,
+    "memory_recall": _recalled,
     "task_progress": _nothing,
     "thinking_tokens": _nothing,
     "notification": _nothing,
     "session_title_changed": _nothing,
     "control_request_progress": _nothing,
-    "elicitation_complete": _nothing,
 }
 """Every subtype that is known; those that say nothing to a client by now are read as nothing."""

@@ -20,6 +20,14 @@ class SessionClient:
         """Send a request of this session; returns its id."""
         return self._peer.request(method, {"sessionId": self._session, **params}, on_answer)
 
+    def forward(self, message: Mapping[str, object]) -> None:
+        """Hand on a message of Claude Code as it came."""
+        self._peer.notify("_claude/sdkMessage", {"sessionId": self._session, "message": message})
+
+    def complete(self, elicitation: str) -> None:
+        """What a link was opened for is done."""
+        self._peer.notify("elicitation/complete", {"elicitationId": elicitation})
+
     def withdraw(self, request_id: int) -> None:
         """Stop waiting for an answer."""
         self._peer.withdraw(request_id)

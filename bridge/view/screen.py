@@ -27,6 +27,7 @@ from machines.incident import Book
 from machines.session_reports import IncidentFacts, ReportIncident
 
 Update = Mapping[str, object]
+Shown = f.UsageRead | f.CommandsListed | f.Informed | f.ModelFellBack | f.Recalled | f.LinkDone
 
 RESTARTED = "Claude Code was restarted"
 
@@ -103,6 +104,24 @@ class Screen:
                 self.reports.message_edge(lane)
 
     # ── facts that no lifecycle waits for ──
+
+    def note(self, fact: Shown) -> None:
+        """Show what is only there to be seen."""
+        match fact:
+            case f.UsageRead():
+                self.read_usage(fact)
+            case f.CommandsListed(commands):
+                self.list_commands(commands)
+            case f.Informed():
+                self.show_informed(fact)
+            case f.ModelFellBack():
+                self.show_fallback(fact)
+            case f.Recalled(id, mode, memories):
+                if self._conversation.admits_new:
+                    self.send(self.reports.memory_recalled(id, mode, memories))
+            case f.LinkDone(elicitation):
+                if self._setup.client.elicitation_url:
+                    self._client.complete(elicitation)
 
     def content(self, item: f.Content) -> None:
         """Text of a consolidated message; a cancel lets only results of open calls pass (M6)."""
