@@ -1,0 +1,1 @@
+"""Who pays: what is known of it, and what is asked for."""
