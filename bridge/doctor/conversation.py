@@ -72,7 +72,7 @@ def _failure(name: str, error: BaseException) -> Row:
         return failed(name, f"no answer within {STEP:.0f} s", _AGAIN)
     said = str(error).removeprefix(f"{name}: ").removeprefix("Internal error: ")
     return failed(
-        name, said, "Do what this says; if it says nothing to do, report it with the versions above."
+        name, said, "Follow the advice in this message, or report it if there is none."
     )
 
 
