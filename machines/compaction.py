@@ -94,24 +94,36 @@ class Compaction(Lifecycle[Input, ReportCompaction | ShowSummary]):
 
     none = State(initial=True)
     open = State()
-    terminal = State()
+    completed = State()
+    failed = State()
     muted = State()
 
-    start = open.from_(none, terminal, on="report_start") | stay(open) | stay(muted)
+    start = open.from_(none, completed, failed, on="report_start") | stay(open) | stay(muted)
     summarize = (
-        stay(none, "keep_summary") | stay(open, "keep_summary") | stay(terminal, "keep_summary") | stay(muted)
+        stay(none, "keep_summary")
+        | stay(open, "keep_summary")
+        | stay(completed, "keep_summary")
+        | stay(failed, "keep_summary")
+        | stay(muted)
     )
-    stream = stay(open, "show_piece") | stay(none) | stay(terminal) | stay(muted)
-    complete = terminal.from_(open, none, on="report_completed") | stay(terminal) | stay(muted)
-    fail = terminal.from_(open, none, on="report_failed") | stay(terminal) | stay(muted)
+    stream = stay(open, "show_piece") | stay(none) | stay(completed) | stay(failed) | stay(muted)
+    complete = (
+        completed.from_(open, none, on="report_completed") | stay(completed) | stay(failed) | stay(muted)
+    )
+    fail = failed.from_(open, none, on="report_failed") | stay(completed) | stay(failed) | stay(muted)
     pass_boundary = (
-        terminal.from_(open, none, on="report_boundary") | stay(terminal, "report_facts") | stay(muted)
+        completed.from_(open, none, on="report_boundary")
+        | stay(completed, "report_facts")
+        | stay(failed)
+        | stay(muted)
     )
-    end_turn = open.to(none, on="report_cancelled") | terminal.to(none) | stay(none) | stay(muted)
+    end_turn = open.to(none, on="report_cancelled") | none.from_(completed, failed) | stay(none) | stay(muted)
     interrupt = (
-        open.to(muted, on="report_cancelled") | muted.from_(none, terminal, on="drop_summary") | stay(muted)
+        open.to(muted, on="report_cancelled")
+        | muted.from_(none, completed, failed, on="drop_summary")
+        | stay(muted)
     )
-    unmute = muted.to(none) | stay(none) | stay(open) | stay(terminal)
+    unmute = muted.to(none) | stay(none) | stay(open) | stay(completed) | stay(failed)
 
     triggers: ClassVar[dict[type, str]] = {
         Compacting: "start",

@@ -144,7 +144,7 @@ class Walk(RuleBasedStateMachine):
         self.outputs += outputs or ()
 
 
-def in_any_order(walk: type[Walk]) -> Any:
+def in_any_order(walk: type[RuleBasedStateMachine]) -> Any:
     """The test case of a walk."""
     case = walk.TestCase
     case.settings = settings(case.settings, max_examples=settings().max_examples, stateful_step_count=25)
