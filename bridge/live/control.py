@@ -117,7 +117,7 @@ class Control:
                 case outcome.PlanStopped(call, mode, plan):
                     self._stop_plan(call, mode, plan)
                 case outcome.AutoUnavailable():
-                    self._screen.warn_auto()
+                    self._screen.notices.warn_auto()
         self._send(output.ask, settled.reply)
 
     def reply_form(self, output: o.ReplyForm) -> None:

@@ -54,7 +54,7 @@ class Performer:
         self.process = process
         self._client = SessionClient(host.peer, setup.id)
         self.screen = Screen(setup, host.home, self._client, stream, conversation, host.new_id, book)
-        self.config = Configuration(setup, self._client, process, host.environ, self.screen.warn_auto)
+        self.config = Configuration(setup, self._client, process, host.environ, self.screen.notices.warn_auto)
         self.titles = Titles(self._client, process, host.projects, host.clock)
         self.control = Control(setup, host, process, self._client, self.screen, self.config, post)
         self.sign_in = McpSignIn(self._client, process, host.tasks, host.new_id)
@@ -91,7 +91,7 @@ class Performer:
                 self.config.mode_reported(mode)
             case f.ConversationReset(new_id):
                 self._claude_id = new_id or self._claude_id
-                self.screen.usage.clear()
+                self.screen.forget_conversation()
                 self.titles.clear()
             case f.Replied(response):
                 self.process.replied(response)
@@ -121,7 +121,7 @@ class Performer:
         """A frame says whether fast mode is on."""
         reason = self.config.fast_reported(raw)
         if reason is not None:
-            self.screen.tell_fast_off(reason)
+            self.screen.notices.tell_fast_off(reason)
 
     def is_ours(self, uuid: str) -> bool:
         """The message was written by us, in this process or the one before."""
@@ -137,6 +137,7 @@ class Performer:
         self._launch(resume=output.resume and self._stored)
 
     def _launch(self, *, resume: bool) -> None:
+        self.screen.end_tasks()
         route, mode = self._host.accounts.route, self.config.mode
         self.process.start(launch(self._setup, route, claude_id=self._claude_id, mode=mode, resume=resume))
 
@@ -145,7 +146,7 @@ class Performer:
         self.process.stop()
 
     def _tell_restarted(self, _: o.TellRestarted) -> None:
-        self.screen.show_restart()
+        self.screen.notices.show_restart()
         self.config.restore()
 
     def _replace_query(self, _: o.ReplaceQuery) -> None:

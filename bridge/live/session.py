@@ -227,6 +227,7 @@ class LiveSession:
                     self._performer.commands.abandon()
                     self._read_released()
                     self._performer.process.discard()
+                    self._performer.screen.end_tasks()
                     self._handle(e.StreamClosed(end, text))
                 case _ if callable(mail):
                     mail()
@@ -269,10 +270,14 @@ class LiveSession:
                 | f.Replied()
                 | f.Informed()
                 | f.ModelFellBack()
+                | f.Originated()
                 | f.LinkDone()
                 | f.Recalled()
             ):
                 self._performer.note(item)
+            case e.TaskStarted() | e.TaskBackgrounded() | e.TaskEnded():
+                self._performer.screen.note_task(item)
+                self._handle(item)
             case e.Echoed() | e.Result():
                 self._performer.note_stored()
                 self._handle(item)

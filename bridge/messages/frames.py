@@ -13,6 +13,7 @@ from bridge.messages.items import (
     Content,
     ConversationReset,
     Item,
+    Originated,
     Replied,
     Spoken,
     UsageRead,
@@ -140,6 +141,7 @@ class FrameReader:
     def _result(self, raw: Raw) -> Iterator[Item]:
         result = read_result(raw, self._error_kind, self._error_text)
         self._error_kind, self._error_text, self._login = None, "", False
+        yield Originated(mapping(raw, "origin"))
         yield result
 
     # ── state ──

@@ -104,6 +104,13 @@ class ModelFellBack:
 
 
 @dataclass(frozen=True, slots=True)
+class Originated:
+    """What the result that follows was started by, in Claude Code's own words."""
+
+    origin: Raw
+
+
+@dataclass(frozen=True, slots=True)
 class LinkDone:
     """What an MCP server sent the user to a link for is done."""
 
@@ -131,6 +138,7 @@ Fact = (
     | Replied
     | Informed
     | ModelFellBack
+    | Originated
     | LinkDone
     | Recalled
 )

@@ -261,6 +261,10 @@ class ToolReports:
         """A new prompt starts: tasks that are unfinished are shown once more."""
         return self._plans.again()
 
+    def conversation_reset(self) -> None:
+        """The conversation starts anew, without tasks."""
+        self._plans.forget()
+
     # ── history ───────────────────────────────────────────────────────────────
 
     def replay_started(self) -> None:

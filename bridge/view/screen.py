@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from bridge.commands.advertised import commands_update
 from bridge.diffs.final import Change, final_change
 from bridge.live.setup import Setup
 from bridge.messages import items as f
+from bridge.messages.raw import rows, text
 from bridge.messages.stream import MessageStream, chunk
-from bridge.permissions.modes import AUTO_UNAVAILABLE
 from bridge.tools.report import ToolReports
 from bridge.view.client import SessionClient
-from bridge.view.commands import commands_update
+from bridge.view.notices import Notices
 from bridge.view.session_info import (
     compaction_update,
     files_update,
     goal_update,
     incident_update,
-    notice,
     summary_update,
 )
 from bridge.view.usage import ContextUsage
@@ -24,12 +24,10 @@ from machines import outputs as o
 from machines import session_reports as r
 from machines.conversation import Conversation
 from machines.incident import Book
-from machines.session_reports import IncidentFacts, ReportIncident
 
 Update = Mapping[str, object]
-Shown = f.UsageRead | f.CommandsListed | f.Informed | f.ModelFellBack | f.Recalled | f.LinkDone
-
-RESTARTED = "Claude Code was restarted"
+Shown = f.UsageRead | f.CommandsListed | f.Informed | f.ModelFellBack | f.Recalled | f.LinkDone | f.Originated
+Task = e.TaskStarted | e.TaskBackgrounded | e.TaskEnded
 
 _DELTAS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
 
@@ -51,20 +49,20 @@ class Screen:
         self._client = client
         self._stream = stream
         self._conversation = conversation
-        self._new_id = new_id
         self._exact: dict[
             str, Change | None
         ] = {}  # patches that were worked out before their hook is reported
         self._reporting: Change | None = None
         self.reports = ToolReports(setup.client, setup.cwd, home, final_diff=lambda *_: self._reporting)
         self.usage = ContextUsage()
-        self._book = book
+        self.notices = Notices(setup, client, new_id, book)
         self._compactions: set[str] = set()  # shown in this turn
-        self._informed: set[str] = set()
-        self._warned_auto = False
         self._commands: object = []
         self._terminal_commands: tuple[str, ...] = ()
         self._answered = False  # a real model spoke since the last result
+        self._origin: Update = {}
+        self._tasks: dict[str, tuple[str, bool]] = {}  # call and whether it goes on in the background
+        self._ended: set[str] = set()  # calls whose task was over before their result
 
     # ── around the machines: one frame in, at most one update out ──
 
@@ -113,12 +111,14 @@ class Screen:
             case f.CommandsListed(commands):
                 self.list_commands(commands)
             case f.Informed():
-                self.show_informed(fact)
+                self.notices.show_informed(fact)
             case f.ModelFellBack():
-                self.show_fallback(fact)
+                self.notices.show_fallback(fact)
             case f.Recalled(id, mode, memories):
                 if self._conversation.admits_new:
                     self.send(self.reports.memory_recalled(id, mode, memories))
+            case f.Originated(origin):
+                self._origin = origin
             case f.LinkDone(elicitation):
                 if self._setup.client.elicitation_url:
                     self._client.complete(elicitation)
@@ -145,73 +145,42 @@ class Screen:
         self._client.update(commands_update(commands, self._terminal_commands))
 
     def note_init(self, item: f.Initialized) -> None:
-        """`system/init`: some commands make sense in a terminal alone."""
+        """`system/init`: commands that make sense in a terminal alone, servers that don't work."""
         names = item.raw.get("terminal_slash_commands")
         hidden = tuple(str(name) for name in names) if isinstance(names, list) else ()
         if hidden != self._terminal_commands:
             self._terminal_commands = hidden
             self.list_commands(self._commands)
+        for server in rows(item.raw, "mcp_servers"):
+            self.notices.note_server(text(server, "name"), text(server, "status"))
 
-    def show_restart(self) -> None:
-        """Tell, once a loss, that Claude Code was started again (M2.3)."""
-        client = self._setup.client
-        if client.notices:
-            self._client.update({"sessionUpdate": "notice", "severity": "info", "title": RESTARTED})
-        elif not client.session_failure:
-            self._say(RESTARTED)
+    def note_task(self, event: Task) -> None:
+        """The terminal of a command in the background ends with its task."""
+        match event:
+            case e.TaskStarted(task, str(call), backgrounded=backgrounded):
+                self._tasks[task] = (call, backgrounded)
+            case e.TaskBackgrounded(task, backgrounded) if task in self._tasks:
+                self._tasks[task] = (self._tasks[task][0], backgrounded)
+            case e.TaskEnded(task) if task in self._tasks:
+                call, _ = self._tasks.pop(task)
+                if self._conversation.shows(call):
+                    self._ended.add(call)
+                else:
+                    self.send(self.reports.background_ended(call))
+            case _:
+                pass
 
-    def show_informed(self, item: f.Informed) -> None:
-        """Something for the user to read (S§12.3)."""
-        client = self._setup.client
-        if item.call is not None and item.call in self._informed:
-            return
-        if item.call is not None:
-            self._informed.add(item.call)
-        if client.notices and item.level != "info":
-            severity = "warning" if item.level == "warning" else "info"
-            told = "Claude reported a warning" if severity == "warning" else "Claude reported a notice"
-            self._client.update(notice(severity, item.text, told))
-            return
-        shown = item.text if item.level == "info" else f"**{item.level.capitalize()}:** {item.text}"
-        meta = {"claudeCode": {"kind": "informational", "level": item.level}}
-        self._client.update({**chunk("agent_message_chunk", shown, item.id), "_meta": meta})
+    def end_tasks(self) -> None:
+        """The process is gone, and all that it ran."""
+        for call, _ in self._tasks.values():
+            self.send(self.reports.background_ended(call))
+        self._tasks.clear()
+        self._ended.clear()
 
-    def show_fallback(self, item: f.ModelFellBack) -> None:
-        """Claude Code went on with another model (SF-032, SF-043)."""
-        client = self._setup.client
-        if client.notices:
-            self._client.update(notice("warning", item.text, "Model fallback"))
-        elif client.session_failure and self._book is not None:
-            facts = IncidentFacts("unknown", "warning", " ".join(item.text.split()))
-            id = self._book.notice_id(facts.title)
-            self._client.update(incident_update(ReportIncident(id, self._book.revise(id), facts)))
-        else:
-            self._say(f"**Model fallback:** {item.text}")
-
-    def warn_auto(self) -> None:
-        """The model has no auto mode; told once a session (CF-023)."""
-        if self._warned_auto:
-            return
-        self._warned_auto = True
-        title, reason = AUTO_UNAVAILABLE
-        if self._setup.client.notices:
-            described = reason[0].upper() + reason[1:]
-            self._client.update(
-                {"sessionUpdate": "notice", "severity": "warning", "title": title, "description": described}
-            )
-        else:
-            self._say(f"**{title}:** {reason}")
-
-    def tell_fast_off(self, reason: str) -> None:
-        """Claude Code turned fast mode off."""
-        title = "Fast mode turned off"
-        if self._setup.client.notices:
-            told = f"{reason[0].upper()}{reason[1:]}."
-            self._client.update(
-                {"sessionUpdate": "notice", "severity": "warning", "title": title, "description": told}
-            )
-        else:
-            self._say(f"**{title}:** {reason}.")
+    def forget_conversation(self) -> None:
+        """`/clear`: no context and no tasks."""
+        self.usage.clear()
+        self.reports.conversation_reset()
 
     def start_afresh(self) -> None:
         """The conversation is empty again."""
@@ -224,6 +193,7 @@ class Screen:
         """A turn became active."""
         self._stream.reset()
         self._compactions.clear()
+        self.notices.begin_turn()
 
     # ── outputs ──
 
@@ -281,7 +251,12 @@ class Screen:
 
     def return_call(self, output: o.ReturnCall) -> None:
         """Its result."""
-        self.send(self.reports.returned(output.result, output.status))
+        call = output.result.call
+        backgrounded = (call, True) in self._tasks.values()
+        self.send(self.reports.returned(output.result, output.status, backgrounded=backgrounded))
+        if call in self._ended:
+            self._ended.discard(call)
+            self.send(self.reports.background_ended(call))
 
     def show_plan_result(self, output: o.ShowPlanResult) -> None:
         """What became of the plan."""
@@ -301,9 +276,10 @@ class Screen:
         result = output.result
         self.usage.learn(result.model_usage)
         quiet = output.outcome.failure is not None or output.outcome.stop_reason == "cancelled"
+        quiet = quiet or self.notices.said(result.text)
         if result.text and not quiet and not self._stream.delivered and not _output_tokens(result):
-            self._say(result.text)
-        update = self.usage.update(result.cost, result.origin) if self._answered else None
+            self.notices.say(result.text)
+        update = self.usage.update(result.cost, self._origin) if self._answered else None
         self._answered = False
         if update is not None:
             self._client.update(update)
@@ -317,9 +293,6 @@ class Screen:
     def plan_again(self) -> None:
         """A prompt starts: unfinished tasks are shown once more (SE-104)."""
         self.send(self.reports.plan_again())
-
-    def _say(self, text: str) -> None:
-        self._client.update(chunk("agent_message_chunk", text, self._new_id()))
 
     def send(self, updates: Iterable[Update]) -> None:
         """Send updates as they are."""

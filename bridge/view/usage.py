@@ -48,15 +48,17 @@ class ContextUsage:
             return None
         return self.update()
 
-    def update(self, cost: float | None = None, origin: str | None = None) -> Mapping[str, object] | None:
-        """The update as it stands; None before a real model has answered."""
+    def update(
+        self, cost: float | None = None, origin: Mapping[str, object] | None = None
+    ) -> Mapping[str, object] | None:
+        """The update as it stands, after a result with its cost and origin; None before a real answer."""
         if self.used is None or self.model is None:
             return None
         self._sent = (self.used, self.size)
         update: dict[str, object] = {"sessionUpdate": "usage_update", "used": self.used, "size": self.size}
         if cost is not None:
             update["cost"] = {"amount": cost, "currency": "USD"}
-        meta: dict[str, object] = {"_claude/origin": {"kind": origin}} if origin else {}
+        meta: dict[str, object] = {"_claude/origin": origin} if origin else {}
         update["_meta"] = {**meta, "_claude/model": self.model}
         return update
 
