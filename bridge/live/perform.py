@@ -129,6 +129,9 @@ class Performer:
 
     def note_stored(self) -> None:
         """Claude Code took a message up: from now on there is a transcript to resume."""
+        fork = self._setup.fork
+        if fork is not None and not self._stored:
+            self._host.tasks.start_soon(self.titles.name_fork, fork.source, self._post, name="title")
         self._stored = True
 
     # ── the process ──

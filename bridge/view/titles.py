@@ -48,6 +48,20 @@ class Titles:
         """The conversation starts anew (SE-093)."""
         self._context, self._settled = "", False
 
+    async def name_fork(self, source: str, post: Callable[[Callable[[], None]], None]) -> None:
+        """A copy of the conversation `source` was stored: its title says that it is one (S§5.2)."""
+        self._settled = True
+        given, found = await to_thread.run_sync(_stored_title, self._projects, source)
+        title = f"{given or found or 'Forked session'} (fork)"
+
+        def renamed(reply: Reply) -> None:
+            if isinstance(reply, Mapping):
+                self._tell(title)
+            else:
+                self._settled = False
+
+        post(lambda: self._process.request("rename_session", renamed, title=title, source="host"))
+
     async def turn_ended(self, conversation: str, post: Callable[[Callable[[], None]], None]) -> None:
         """Find or make a title; the turn's end never waits for it."""
         if self._settled:
