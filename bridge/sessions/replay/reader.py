@@ -32,6 +32,9 @@ from bridge.sessions.replay.items import (
 
 SYNTHETIC = "<synthetic>"
 
+FILLER = "No response requested."
+"""Stored where an interrupted conversation goes on, so that the roles alternate; never shown live."""
+
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 Blocks = list[dict[str, Any]]
@@ -135,7 +138,7 @@ def _usage_limit(record: Record, node: Node) -> str | None:
 
 def _agent_items(record: Record, node: Node) -> Iterator[Item]:
     blocks = _blocks(record)
-    if node.model == SYNTHETIC and len(blocks) == 1 and is_login_request(_text(blocks[0], "text")):
+    if node.model == SYNTHETIC and len(blocks) == 1 and _is_no_answer(_text(blocks[0], "text")):
         return
     message_id = node.message_id or node.uuid
     for block in blocks:
@@ -150,6 +153,11 @@ def _agent_items(record: Record, node: Node) -> Iterator[Item]:
                 yield from _tool_use(block)
             case str(kind) if kind.endswith("_tool_result") and _text(block, "tool_use_id"):
                 yield ToolResult(_text(block, "tool_use_id"), [block], block.get("is_error") is True)
+
+
+def _is_no_answer(text: str) -> bool:
+    """Whether Claude Code wrote it for itself: a demand to sign in, or the filler behind an interruption."""
+    return is_login_request(text) or text.strip() == FILLER
 
 
 def _tool_use(block: dict[str, Any]) -> Iterator[Item]:
