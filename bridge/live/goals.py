@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from machines.events import GoalCommand
 
 _GOAL = re.compile(r"^/goal[ \t]+(?P<objective>\S.*)$", re.DOTALL)
-_REQUEST_ID = re.compile(r"^[A-Za-z0-9._:-]{1,128}$")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 CLEAR = "clear"
 
@@ -36,8 +36,9 @@ def read_report_request(meta: object, used: set[str]) -> str | None:
     air = _object(_object(_object(meta).get("jetbrains")).get("air"))
     request = _object(air.get("agentFileChangeReportRequest"))
     id = request.get("requestId")
-    exact = set(request) == {"version", "requestId"} and request.get("version") == 1
-    if not exact or not isinstance(id, str) or not _REQUEST_ID.match(id) or id in used:
+    version = request.get("version")
+    exact = set(request) == {"version", "requestId"} and version == 1 and version is not True
+    if not exact or not isinstance(id, str) or not _REQUEST_ID.fullmatch(id) or id in used:
         return None
     used.add(id)
     return id

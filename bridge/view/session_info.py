@@ -208,7 +208,10 @@ def _inside(path: str, roots: list[Path]) -> str | None:
     """The canonical path, if it is one below a root that may be told."""
     if _CONTROL.search(path) or len(path) > _MAX_PATH or not roots:
         return None
-    real = (roots[0] / path).resolve()
-    within = any(root in real.parents for root in roots)
+    try:
+        real = (roots[0] / path).resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None  # a name that no file can have, or a circle of links
+    within = real not in roots and any(root in real.parents for root in roots)
     text = str(real)
     return text if within and len(text) <= _MAX_PATH and not _CONTROL.search(text) else None

@@ -5,6 +5,7 @@ from typing import Any
 from machines import events as e
 from machines import outputs as o
 from machines.conversation import Conversation
+from machines.incident import Book
 from machines.query import DIED
 from machines.usage import Tokens, Usage
 
@@ -151,8 +152,10 @@ class Talk:
     What is refused, and the rendering of results, are left out unless they are asked for.
     """
 
-    def __init__(self, *events: Any, resume: bool = False, starts: bool = True) -> None:
-        self.session = Conversation()
+    def __init__(
+        self, *events: Any, resume: bool = False, starts: bool = True, book: Book | None = None
+    ) -> None:
+        self.session = Conversation(book=book)
         self.session.open(resume=resume)
         self.refused: list[o.Ignored] = []
         self.shown: list[o.ShowResult] = []
