@@ -196,7 +196,7 @@ def _reported_paths(paths: Iterable[str], roots: list[Path]) -> tuple[list[str],
     size = 0
     for path in dict.fromkeys(paths):
         real = _inside(path, roots)
-        size += len(json.dumps(real)) + 1 if real is not None else 0
+        size += len(json.dumps(real)) + 2 if real is not None else 0
         if real is None or len(reported) >= _MAX_PATHS or size > _MAX_REPORT - 512:
             dropped = True
         elif real not in reported:

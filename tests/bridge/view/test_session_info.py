@@ -113,7 +113,7 @@ def test_a_report_names_files_and_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.contract("FC-013", "FC-014", "FC-015", "FC-016", "FC-019")
 @pytest.mark.parametrize(
-    "path", ["/etc/passwd", "../out", ".", "a\nb", "a\x7f", "x" * 5000, "x" * 300, "link/inside", "more"]
+    "path", ["/etc/passwd", "../out", ".", "a\nb", "a\x7f", "x" * 5000, "link/inside", "more"]
 )
 def test_what_may_not_be_named_is_dropped_and_counted(tmp_path: Path, path: str) -> None:
     root, more = tmp_path / "root", tmp_path / "root" / "more"
