@@ -68,12 +68,14 @@ def _leaves(errors: BaseExceptionGroup[BaseException]) -> Iterator[BaseException
 
 
 def _failure(name: str, error: BaseException) -> Row:
-    if isinstance(error, TimeoutError):
+    if isinstance(error, TimeoutError) or not str(error):
         return failed(name, f"no answer within {STEP:.0f} s", _AGAIN)
-    said = str(error).removeprefix(f"{name}: ").removeprefix("Internal error: ")
-    return failed(
-        name, said, "Follow the advice in this message, or report it if there is none."
-    )
+    lines = [line for each in str(error).splitlines() if (line := each.strip(" |+-"))]
+    if lines[0].startswith("the agent "):  # it is gone, and the last of its words tells most
+        said = ": ".join(dict.fromkeys((lines[0], lines[-1])))
+        return failed(name, said, "Report this as a fault of claude-acp, with all rows.")
+    said = " ".join(lines).removeprefix(f"{name}: ").removeprefix("Internal error: ")
+    return failed(name, said, "Follow the advice in this message, or report it if there is none.")
 
 
 class _Conversation:

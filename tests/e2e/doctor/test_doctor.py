@@ -200,12 +200,12 @@ async def test_a_claude_code_that_hangs_is_a_failed_row_after_the_guard(
 
 
 async def test_an_agent_that_ends_at_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import sys; sys.exit('out of tea')"
+    code = "import sys; print('much\\n' * 999, file=sys.stderr); sys.exit('out of tea')"
     monkeypatch.setattr(conversation, "_command", lambda: [sys.executable, "-c", code])
     rows = await conversed(sandbox.environment())
 
     assert rows["initialize"].status == "failed"
-    assert "out of tea" in rows["initialize"].detail
+    assert rows["initialize"].detail.endswith(": out of tea")
 
 
 async def test_an_agent_that_cannot_be_started(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
