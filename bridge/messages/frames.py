@@ -112,11 +112,11 @@ class FrameReader:
             return
         elif not self._login and not (self._hides_errors and raw.get("error") is not None):
             shown = text(block, "thinking" if kind == "thinking" else "text")
-            if kind == "text" and lane is None:
+            synthetic = mapping(raw, "message").get("model") == SYNTHETIC
+            if kind == "text" and lane is None and not synthetic:
                 yield Spoken(shown)
             rest = self._stream.rest(lane, message_id, kind, shown)
             if rest is not None:
-                synthetic = mapping(raw, "message").get("model") == SYNTHETIC
                 command = text(mapping(raw, "local_command_run"), "command")
                 yield Content(chunk(rest[0], rest[1], message_id, lane), synthetic, command)
 

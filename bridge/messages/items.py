@@ -28,7 +28,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A whole text of the root conversation, whether it streamed or not."""
+    """A whole text of the model's in the root conversation, whether it streamed or not."""
 
     text: str
 

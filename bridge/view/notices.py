@@ -57,7 +57,9 @@ class Notices:
         self._last = " ".join(item.text.split())
         if item.call is not None:
             self._informed.add(item.call)
-        if client.notices and item.level != "info":
+        if client.notices and item.level == "info":
+            return
+        if client.notices:
             severity = "warning" if item.level == "warning" else "info"
             told = "Claude reported a warning" if severity == "warning" else "Claude reported a notice"
             self._client.update(notice(severity, item.text, told))

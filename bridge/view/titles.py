@@ -3,6 +3,7 @@
 One title is made a session; a stored one is never made over, and an unchanged one never sent again.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,8 @@ from bridge.sessions.folders import find_transcript
 from bridge.sessions.listing import read_summary
 from bridge.sessions.titles import shown_title
 from bridge.view.client import SessionClient
+
+_COMMAND = re.compile(r"\A\s*/[\w:-]+(?=\s|\Z)")
 
 CONTEXT = 1000
 """Trailing characters of the conversation that a title is made from."""
@@ -36,9 +39,12 @@ class Titles:
         self._settled = False  # a title was made, is being made, or is the user's own
 
     def note_prompt(self, blocks: Sequence[Mapping[str, object]]) -> None:
-        """The user said something."""
+        """The user said something; of a slash command the arguments count (SE-085).
+
+        Claude Code makes no title from a text that starts with a command of its own.
+        """
         text = " ".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
-        self.note_text(f"\n{text}\n")
+        self.note_text(f"\n{_COMMAND.sub('', text)}\n")
 
     def note_text(self, text: str) -> None:
         """Claude said something."""
