@@ -154,6 +154,7 @@ class StartFailure(Enum):
 
     UNKNOWN_SESSION = "unknown_session"
     AUTH_REQUIRED = "auth_required"
+    WITHDRAWN = "withdrawn"
     FAILED = "failed"
 
 

@@ -176,6 +176,7 @@ class Session(Lifecycle[Input, Signal]):
     )
     query_failed = (
         closed.from_(creating, restoring, on=["refuse_open", "fail_waiting"])
+        | reviving.to(reviving, internal=True, cond="is_unstored", on="start_afresh")
         | reviving.to(lost, on="fail_waiting")
         | restarting.to(lost, on=["fail_going_on", "fail_waiting"])
         | recreating.to(lost, on=["tell_not_recreated", "fail_waiting"])
@@ -215,6 +216,10 @@ class Session(Lifecycle[Input, Signal]):
         TimerFired: "give_up",
     }
 
+    def __init__(self, *listeners: object, start: str | None = None) -> None:
+        self._resumes = True  # the process that starts is to take up what was said
+        super().__init__(*listeners, start=start)
+
     def replays(self, cause: Open) -> bool:
         """The client wants to be told what was said before."""
         return cause.replay
@@ -237,7 +242,17 @@ class Session(Lifecycle[Input, Signal]):
 
     def restart_query(self) -> None:
         """Start another process that takes up the conversation."""
+        self._resumes = True
         self.put(StartQuery(resume=True))
+
+    def is_unstored(self, cause: QueryFailed) -> bool:
+        """The process before ended so early that there is no conversation to take up."""
+        return self._resumes and cause.cause.kind is StartFailure.UNKNOWN_SESSION
+
+    def start_afresh(self) -> None:
+        """Start with an empty conversation under the same id (M2.3)."""
+        self._resumes = False
+        self.put(StartQuery(resume=False))
 
     def replace_query(self) -> None:
         """Start over with an empty conversation."""
@@ -278,7 +293,7 @@ class Session(Lifecycle[Input, Signal]):
 
     def refuse_closed(self) -> None:
         """The request that opened the session fails, since another one closes it."""
-        self.put(RefuseOpen(StartFailure.FAILED, CLOSED_EARLY))
+        self.put(RefuseOpen(StartFailure.WITHDRAWN, CLOSED_EARLY))
 
     def tell_restarted(self) -> None:
         """The client hears of the new process before anything it does."""

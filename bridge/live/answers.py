@@ -91,6 +91,8 @@ def open_error(kind: StartFailure, text: str, reason: str | None, session: str) 
             return rpc.RESOURCE_NOT_FOUND, "Resource not found", {"sessionId": session}
         case StartFailure.AUTH_REQUIRED:
             return _error(sign_in_error(text, reason))
+        case StartFailure.WITHDRAWN:
+            return rpc.REQUEST_CANCELLED, "Request cancelled", None
         case StartFailure.FAILED:
             return _error(startup_error(text, reason))
 

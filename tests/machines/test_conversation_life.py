@@ -47,7 +47,7 @@ def test_m2_2_a_close_while_it_opens_fails_the_request_that_opens_it() -> None:
 
     outputs = talk(change("mode"), CLOSE)
 
-    assert outputs[0] == o.RefuseOpen(e.StartFailure.FAILED, CLOSED_EARLY)
+    assert outputs[0] == o.RefuseOpen(e.StartFailure.WITHDRAWN, CLOSED_EARLY)
     assert o.FailChange("mode", CLOSED) in outputs
 
 

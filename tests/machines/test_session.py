@@ -86,7 +86,7 @@ AUTH_CONTINUED = AUTH
 
 NOT_UP = (RefuseOpen(StartFailure.FAILED, "exit code 1"), FailWaiting(NOT_STARTED))
 NO_HISTORY = (RefuseOpen(StartFailure.FAILED, UNREADABLE.text), Finish())
-TOO_EARLY = (RefuseOpen(StartFailure.FAILED, CLOSED_EARLY), Finish())
+TOO_EARLY = (RefuseOpen(StartFailure.WITHDRAWN, CLOSED_EARLY), Finish())
 
 ROWS = (
     Row("M2 session/new", "creating", Open(), "creating", (StartQuery(resume=False),)),
@@ -142,6 +142,7 @@ ROWS = (
         (FailWaiting(NOT_RESTARTED),),
         (pytest.mark.contract("CY-025"),),
     ),
+    Row("M2.3 never stored", "reviving", UNKNOWN, "reviving", (StartQuery(resume=False),)),
     Row("M2 reviving, sign-in", "reviving", SIGNED_OUT, "lost", (FailWaiting(AUTH),)),
     Row("M2.1 an approved plan", "ready", Restart(), "restarting", (ReplaceQuery(),)),
     Row("M2.1 initialized", "restarting", QueryReady(), "ready", (Continue(), Release())),
@@ -283,6 +284,10 @@ class AnyOrder(Walk):
         )
         if state in OPENING:
             return "closed", (RefuseOpen(cause.kind, cause.text), FailWaiting(failure))
+        starts = [each for each in self.outputs if isinstance(each, StartQuery)]
+        resumes = not starts or starts[-1].resume
+        if state == "reviving" and cause.kind is StartFailure.UNKNOWN_SESSION and resumes:
+            return "reviving", (StartQuery(resume=False),)
         told = {"restarting": (FailContinuing(failure),), "recreating": (TellRecreated(failure),)}
         return "lost", (*told.get(state, ()), FailWaiting(failure))
 
