@@ -1,7 +1,6 @@
 """Whose output it is and when it ends: turns, the foreground, results and idles (M4, M5, M7).
 
-Plain code between machines: it decides which machine sees which event in which order. How work
-is stopped is in `stops`.
+Plain code between machines decides which sees which event in which order; `stops` stops work.
 """
 
 from collections.abc import Iterable
@@ -51,20 +50,17 @@ class Work:
         self.cancel = Cancel(*feed.listeners("Cancel"))
         self.tasks = LiveTasks()
         self.ledger = Ledger()
-        self.owed = 0
-        """Idles that belong to results already seen (M4.6)."""
+        self.owed = 0  # idles that belong to results already seen (M4.6)
         self._unowed = 0  # idles that nothing explains, while a turn is active
         self._tally = Tally()
-        self.marked = False
-        """This process sends lifecycle frames: a capability, latched."""
+        self.marked = False  # this process sends lifecycle frames: a capability, latched
 
     def begin_process(self, *, resumed: bool) -> None:
         """A new process serves the session: nothing of the old one counts."""
         self._tally = Tally(totals=None if resumed else {})
         self.ledger.clear()
         self.tasks.clear()
-        self.owed = self._unowed = 0
-        self.marked = False
+        self.owed, self._unowed, self.marked = 0, 0, False
         self.renew()
         self._calls.forget_dropped()
         self._companions.recover("runtime_rebind")
@@ -188,6 +184,8 @@ class Work:
                 outcome = outcome_of(result, cancelled=self.cancel.in_effect)
                 self._feed.put(ShowResult(result, outcome))
                 if result.num_turns > 0:
+                    if self._free_turn() is not None:
+                        self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
                     self.end_cycle(outcome)
                     self._release_held()
             case Consumed():
@@ -350,9 +348,8 @@ class Work:
             self._hand_off(active)
         if self.turns.active is None:
             self.activate(turns[0])
-        turn = turns[0]
+        turn, outcome = turns[0], outcome_of(result, cancelled=self.cancel.in_effect)
         self._tally.read(result.usage, result.model_usage, own=True)
-        outcome = outcome_of(result, cancelled=self.cancel.in_effect)
         self._feed.put(ShowResult(result, outcome, turn.uuid))
         for uuid in result.uuids:
             self._companions.command_ended(uuid, ok=outcome.failure is None)
@@ -379,9 +376,13 @@ class Work:
 
     def _release_held(self) -> None:
         """Answer a held turn once its subagents are done and what they promised has streamed."""
-        active = self.turns.active
-        if active is not None and active.phase == "held" and not self.tasks.holds(active.spawned):
-            self.settle([active], Outcome("cancelled") if self.cancel.in_effect else active.outcome)
+        if (turn := self._free_turn()) is not None:
+            self.settle([turn], Outcome("cancelled") if self.cancel.in_effect else turn.outcome)
+
+    def _free_turn(self) -> Turn | None:
+        turn = self.turns.active
+        free = turn is not None and turn.phase == "held" and not self.tasks.holds(turn.spawned)
+        return turn if free else None
 
     def _recorded(self, turn: Turn, outcome: Outcome) -> Outcome:
         if outcome.failure is None:
