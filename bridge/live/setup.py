@@ -38,6 +38,8 @@ class Setup:
     """`_meta` of the request."""
     options: Mapping[str, object] = field(default_factory=dict)
     """`_meta.claudeCode.options` of the request (S§3.3)."""
+    thinking: Mapping[str, object] | None = None
+    """How much Claude thinks, as the environment has it; the client's option outranks it (C§6)."""
     fingerprint: str = ""
     """What of the request decides whether a live session can serve another one (S§4.2)."""
 
@@ -57,6 +59,7 @@ def launch(setup: Setup, route: Route | None, *, claude_id: str, mode: str, resu
         file_checkpointing=client.has("agentFileChangeReport"),
         session_mirror=client.air,
         settings=setup.settings.programmatic or None,
+        options={} if setup.thinking is None else {"thinking": setup.thinking},
     )
     described = with_client_options(_with_metadata(described, setup.meta), setup.options)
     return described if route is None else _routed(described, route)

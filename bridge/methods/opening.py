@@ -18,6 +18,7 @@ from bridge.config.settings import (
     read_tier,
     settings_paths,
 )
+from bridge.config.thinking import thinking
 from bridge.live.setup import Setup
 from bridge.methods.requested import check_folders, mcp_servers, meta_of
 from bridge.methods.sessions import Sessions
@@ -190,7 +191,8 @@ async def _setup(
 ) -> Setup:
     """Read the settings and decide what the session starts with (C§4.2)."""
     settings = await to_thread.run_sync(_read_settings, sessions, request)
-    for problem in settings.problems:
+    thinks, ignored = thinking(os.environ)
+    for problem in (*settings.problems, *ignored):
         log.warning("%s", problem)
     choices = choices or LastChoices()
     modes = _modes(settings, request)
@@ -209,6 +211,7 @@ async def _setup(
         mcp_servers=mcp_servers(request.servers),
         meta=request.meta,
         options=request.options,
+        thinking=thinks,
         fingerprint=request.fingerprint(),
     )
 
