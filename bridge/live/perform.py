@@ -141,6 +141,7 @@ class Performer:
 
     def _launch(self, *, resume: bool) -> None:
         self.screen.end_tasks()
+        self.sign_in.stop()
         route, mode = self._host.accounts.route, self.config.mode
         self.process.start(launch(self._setup, route, claude_id=self._claude_id, mode=mode, resume=resume))
 
@@ -176,6 +177,7 @@ class Performer:
         self._write(output.turn, blocks)
 
     def _send_prompt(self, output: o.SendPrompt) -> None:
+        self.config.prompted()
         self.screen.plan_again()
         blocks = self.messages[output.turn].blocks
         self.titles.note_prompt(blocks)

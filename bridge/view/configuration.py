@@ -42,6 +42,7 @@ class Configuration:
         self.mode = setup.mode
         """The mode that Claude Code is in; passed to it at each start."""
         self.before_plan: str | None = None
+        self._fell_back = False  # the session began in another mode than the settings want
         self._applying: str | None = None  # a change of ours: Claude Code's report of it is no news
 
     # ── what is read ──
@@ -88,6 +89,12 @@ class Configuration:
             return
         self._process.request("set_model", lambda reply: self._began(reply, done), model=start.set_model)
 
+    def prompted(self) -> None:
+        """A prompt is sent; the first one brings the warning that the start had to keep (CF-020)."""
+        if self._fell_back:
+            self._fell_back = False
+            self._warn_auto()
+
     def restore(self) -> None:
         """Tell another process what the session had; a choice that it refuses is only logged."""
         config = self._config
@@ -130,6 +137,10 @@ class Configuration:
         self._begin_effort(done)
 
     def _begin_effort(self, done: Done) -> None:
+        mode, self._fell_back = effective_mode(self.mode, self._config.model.auto)
+        if self._fell_back:
+            self._process.request("set_permission_mode", mode=mode)
+            self._note_mode(mode)
         option = self._setup.options.get("effort")
         step = efforts.at_start(
             self._config.model,
