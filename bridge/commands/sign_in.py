@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from typing import Literal
 
 import anyio
 from anyio.abc import TaskGroup
@@ -84,7 +83,8 @@ class _Link:
         self._id = id
         self._server = server
         self._url = url
-        self._answer: Literal["open", "accepted", "refused"] = "open"
+        self._is_open = True
+        self._refused = anyio.Event()
 
     async def follow(self, process: SessionProcess) -> None:
         """Show it, watch the server, and tell the client when it is done."""
@@ -101,14 +101,14 @@ class _Link:
         finally:
             if connected:
                 self._client.complete(self._id)
-            elif self._answer == "open":
+            elif self._is_open:
                 self._client.withdraw(request)
 
     async def _watch(self, process: SessionProcess) -> bool:
         """Whether the server got connected."""
         for _ in range(PATIENCE):
-            await anyio.sleep(POLL)
-            if self._answer == "refused":
+            with anyio.move_on_after(POLL):
+                await self._refused.wait()
                 return False
             status = {server.name: server.status for server in await ask_servers(process)}.get(self._server)
             if status not in {"needs-auth", "pending"}:
@@ -116,5 +116,6 @@ class _Link:
         return False
 
     def _answered(self, answer: Answer) -> None:
-        accepted = answer.result is not None and answer.result.get("action") == "accept"
-        self._answer = "accepted" if accepted else "refused"
+        self._is_open = False
+        if answer.result is None or answer.result.get("action") != "accept":
+            self._refused.set()
