@@ -15,7 +15,9 @@ from bridge.tools.report import ToolReports
 from bridge.view.client import SessionClient
 from bridge.view.session_info import compaction_update, incident_update
 from machines.events import ToolReturned, ToolUse
-from machines.session_reports import IncidentFacts, ReportCompaction, ReportIncident
+from machines.failure_table import facts_of
+from machines.outputs import Failure, FailureKind
+from machines.session_reports import ReportCompaction, ReportIncident
 
 if TYPE_CHECKING:
     from bridge.claude.tap import Gate
@@ -92,7 +94,7 @@ class History:
             self._client.update(chunk("agent_message_chunk", item.text, item.message_id))
             return
         id = f"{item.prompt}:error" if item.prompt else f"{self._session}:history-error:{item.record}"
-        facts = IncidentFacts("limit", "error", item.text)
+        facts = facts_of(Failure(FailureKind.API, item.text))
         self._client.update(incident_update(ReportIncident(id, 1, facts)))
 
     def _send(self, updates: list[dict[str, object]]) -> None:

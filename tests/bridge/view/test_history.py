@@ -1,0 +1,125 @@
+"""A stored conversation in each client's form: limits, compactions, and their places (S§8, M13)."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.capabilities import read_capabilities
+from bridge.tools.report import ToolReports
+from bridge.view.history import History
+from machines.failure_table import USAGE_LIMIT_PREFIXES
+from tests.bridge.view.stand_ins import Client
+from tests.support.clients import CAPABILITIES
+
+pytestmark = pytest.mark.anyio
+
+LIMIT = f"{USAGE_LIMIT_PREFIXES[0]} session limit · resets 3pm"
+
+
+def record(kind: str, uuid: str, parent: str | None, content: Any, **more: Any) -> dict[str, Any]:
+    message = {
+        "role": kind,
+        "content": content,
+        "id": f"msg_{uuid}",
+        "model": more.pop("model", "claude-opus-5"),
+    }
+    return {
+        "type": kind,
+        "uuid": uuid,
+        "parentUuid": parent,
+        "sessionId": "S",
+        "timestamp": "2026-01-02T03:04:05Z",
+        "isSidechain": False,
+        "message": message,
+        **more,
+    }
+
+
+def said(uuid: str, parent: str | None, text: str, **more: Any) -> dict[str, Any]:
+    return record("assistant", uuid, parent, [{"type": "text", "text": text}], **more)
+
+
+def limit(uuid: str, parent: str | None, text: str = LIMIT) -> dict[str, Any]:
+    return said(uuid, parent, text, model="<synthetic>", isApiErrorMessage=True)
+
+
+async def told(folder: Path, kind: str, *records: Mapping[str, Any]) -> list[Any]:
+    """What the client is sent."""
+    path = folder / "S.jsonl"
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    client, known = Client(), read_capabilities(CAPABILITIES[kind])
+    reports = ToolReports(known, "/p", "/home")
+    await History("S", known, client.as_client(), reports).tell(path, lambda call: call(), None)
+    return client.updates
+
+
+def short(update: Mapping[str, Any]) -> tuple[str, str]:
+    """A chunk by its text, a record by its id."""
+    if "content" in update:
+        return update["sessionUpdate"], update["content"]["text"]
+    return "failure", update["_meta"]["jetbrains"]["air"]["sessionFailure"]["id"]
+
+
+@pytest.mark.contract("SF-013", "SF-057")
+@pytest.mark.parametrize("prefix", USAGE_LIMIT_PREFIXES)
+async def test_a_limit_is_a_record_of_its_prompt_at_its_place(tmp_path: Path, prefix: str) -> None:
+    updates = await told(
+        tmp_path,
+        "air",
+        record("user", "u1", None, "one"),
+        limit("a1", "u1", f"{prefix} and so on"),
+        record("user", "u2", "a1", "two"),
+        said("a2", "u2", "fine"),
+    )
+    assert [short(update) for update in updates] == [
+        ("user_message_chunk", "one"),
+        ("failure", "u1:error"),
+        ("user_message_chunk", "two"),
+        ("agent_message_chunk", "fine"),
+    ]
+    failure = updates[1]["_meta"]["jetbrains"]["air"]["sessionFailure"]
+    assert failure == {
+        "id": "u1:error",
+        "revision": 1,
+        "category": "limit",
+        "severity": "error",
+        "title": f"{prefix} and so on",
+        "actions": [],
+    }
+
+
+@pytest.mark.contract("SF-014")
+async def test_a_limit_without_a_prompt_has_an_id_of_its_own(tmp_path: Path) -> None:
+    (update,) = await told(tmp_path, "air", limit("a1", None))
+    assert short(update) == ("failure", "S:history-error:a1")
+
+
+@pytest.mark.contract("SF-057")
+async def test_prose_of_a_model_is_never_a_limit(tmp_path: Path) -> None:
+    updates = await told(tmp_path, "air", record("user", "u1", None, "one"), said("a1", "u1", LIMIT))
+    assert short(updates[-1]) == ("agent_message_chunk", LIMIT)
+
+
+@pytest.mark.contract("SF-057")
+async def test_other_words_of_claude_code_are_no_limit(tmp_path: Path) -> None:
+    updates = await told(
+        tmp_path, "air", record("user", "u1", None, "one"), limit("a1", "u1", "Something else happened")
+    )
+    assert "failure" not in {short(update)[0] for update in updates}
+
+
+@pytest.mark.contract("SF-002")
+@pytest.mark.parametrize("kind", ["plain", "zed", "rfd", "airmin"])
+async def test_without_the_capability_the_text_stays_as_it_was(tmp_path: Path, kind: str) -> None:
+    updates = await told(tmp_path, kind, record("user", "u1", None, "one"), limit("a1", "u1"))
+    assert short(updates[-1]) == ("agent_message_chunk", LIMIT)
+
+
+async def test_a_transcript_that_can_t_be_read_is_an_os_error(tmp_path: Path) -> None:
+    client, known = Client(), read_capabilities(CAPABILITIES["plain"])
+    history = History("S", known, client.as_client(), ToolReports(known, "/p", "/home"))
+    with pytest.raises(OSError, match="No such file"):
+        await history.tell(tmp_path / "gone.jsonl", lambda call: call(), None)
