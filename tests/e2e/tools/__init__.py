@@ -1,0 +1,1 @@
+"""Live: every tool once, as each kind of client sees it."""
