@@ -48,6 +48,11 @@ def slow(words: int = 100, pace: float = 0.1) -> Json:
     return {"text": " ".join(f"word-{n}" for n in range(words)), "pace": pace}
 
 
+def claudes(client: AcpClient) -> dict[int, str]:
+    """Command lines of the Claude Codes that serve sessions of an agent, by process id."""
+    return {pid: command for pid, command in client.mark.living().items() if "stream-json" in command}
+
+
 @dataclass(frozen=True, slots=True)
 class Chat:
     """One session of an agent, which may have others."""

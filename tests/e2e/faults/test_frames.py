@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.chat import claudes
 from tests.e2e.faults.conftest import Stage
 from tests.support import fake_cli
 from tests.support.rpc import Json
@@ -180,4 +181,4 @@ async def test_a_process_that_does_not_want_to_end_is_ended_with_its_session(sta
     await chat.client.wait_update("agent_message_chunk", since=chat.start)
     assert await chat.client.request("session/close", {"sessionId": chat.session}) == {}
     assert (await call.result())["stopReason"] == "cancelled"
-    assert not [command for command in chat.client.mark.living().values() if chat.session in command]
+    assert not [command for command in claudes(chat.client).values() if chat.session in command]

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.e2e.chat import Chat, bash, script, slow, use
+from tests.e2e.chat import Chat, bash, claudes, script, slow, use
 from tests.e2e.conftest import NewChat
 from tests.support.rpc import HANG, Json, never
 
@@ -19,7 +19,7 @@ RESTARTED = "Claude Code was restarted"
 
 async def kill_claude(chat: Chat) -> None:
     """Kill the CLI of a session as an out-of-memory killer would, and let the agent notice."""
-    pids = [pid for pid, command in chat.client.mark.living().items() if chat.session in command]
+    pids = [pid for pid, command in claudes(chat.client).items() if chat.session in command]
     assert pids
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
@@ -99,7 +99,7 @@ async def test_killed_with_a_question_open(chat: Chat) -> None:
 async def test_killed_after_a_cancel_the_prompt_is_cancelled(chat: Chat) -> None:
     call = chat.prompt(script([wait(chat)]))
     await chat.until_made("began")
-    for pid, command in chat.client.mark.living().items():
+    for pid, command in claudes(chat.client).items():
         if chat.session in command:
             os.kill(pid, signal.SIGSTOP)  # so that it can't react to the cancel
     chat.cancel()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartAgent
-from tests.e2e.chat import SESSION_HEADER, SLEEP, Chat, bash, script, slow, use
+from tests.e2e.chat import SESSION_HEADER, SLEEP, Chat, bash, claudes, script, slow, use
 from tests.e2e.conftest import NewChat
 from tests.support import echo_mcp
 from tests.support.acp_client import AcpClient
@@ -35,7 +35,7 @@ async def test_a_close_ends_what_runs_then_answers_and_nothing_follows(chat: Cha
     error = await chat.prompt(script(["Too late."])).error()
     assert (error.code, error.data) == (-32002, {"sessionId": chat.session})
     assert chat.updates(since=closed) == []
-    assert not [command for command in chat.client.mark.living().values() if chat.session in command]
+    assert not [command for command in claudes(chat.client).values() if chat.session in command]
 
 
 async def test_a_close_withdraws_an_open_question(chat: Chat) -> None:
@@ -71,12 +71,12 @@ async def test_a_folder_that_is_none_is_refused_before_anything_starts(shared_ag
         {"cwd": str(file)},
         {"cwd": here, "additionalDirectories": ["also/relative"]},
     ]
-    before = shared_agent.mark.living().keys()
+    before = claudes(shared_agent)
     for params in bad:
         error = await shared_agent.call("session/new", {"mcpServers": [], **params}).error()
         assert error.code == -32602, params
         assert error.data, params
-    assert shared_agent.mark.living().keys() == before
+    assert claudes(shared_agent) == before
 
 
 async def test_an_additional_directory_belongs_to_the_session(new_chat: NewChat, tmp_path: Path) -> None:
