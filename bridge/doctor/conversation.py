@@ -22,14 +22,17 @@ from bridge.doctor.report import Row, failed, ok, warning
 STEPS = ("initialize", "session/new", "prompt", "permission request", "cancel")
 
 _FORGOTTEN = ("ANTHROPIC_", "CLAUDE_", "CLAUDECODE", "AWS_BEARER")
-_KEPT = frozenset({"CLAUDE_CODE_EXECUTABLE", "CLAUDE_CODE_GIT_BASH_PATH", "CLAUDE_CODE_SHELL"})
+_KEPT = frozenset(
+    {"CLAUDE_CODE_EXECUTABLE", "CLAUDE_CODE_GIT_BASH_PATH", "CLAUDE_CODE_SHELL", "CLAUDE_AGENT_LOGS"}
+)
+_OWN = "CLAUDE_ACP_"
 _REDIRECTS = ("ANTHROPIC_BASE_URL", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX")
 
 _PROMPT = "This is claude-acp doctor. Please make a file."
 _SAID, _WENT_ON = "I make one.", "It is there."
 _COMMAND = {"command": "echo well > asked.txt", "description": "Make a file"}
 
-_AGAIN = "Run `claude-acp doctor` with CLAUDE_ACP_LOG=debug, and report what it says."
+_AGAIN = "Run this again with CLAUDE_ACP_TRACE=trace.jsonl, and report that file with all rows."
 _REAL = (
     "not tried, since managed settings send requests to a real model",
     "Try it in an editor.",
@@ -198,9 +201,7 @@ async def _open(environ: Mapping[str, str]) -> AsyncIterator[_Conversation]:
         root = _furnish(folder)
         api = await stack.enter_async_context(ScriptedApi(_answer))
         conversation = _Conversation(root / "project")
-        env = {
-            name: text for name, text in environ.items() if name in _KEPT or not name.startswith(_FORGOTTEN)
-        }
+        env = {name: text for name, text in environ.items() if _is_kept(name)}
         env |= {**environment(api.url), "CLAUDE_CONFIG_DIR": str(root / "config")}
         async with run_client(_command(), env, conversation.observe, conversation.permit) as client:
             conversation.client = client
@@ -209,6 +210,10 @@ async def _open(environ: Mapping[str, str]) -> AsyncIterator[_Conversation]:
             finally:
                 with anyio.move_on_after(STEP, shield=True):
                     await _close(client)
+
+
+def _is_kept(name: str) -> bool:
+    return name in _KEPT or name.startswith(_OWN) or not name.startswith(_FORGOTTEN)
 
 
 def _furnish(folder: str) -> Path:

@@ -93,15 +93,21 @@ async def test_home_and_path_that_are_not_set(visit: Doctor) -> None:
         assert f"Set {name}" in seen.rows[name]["remedy"]
 
 
-@pytest.mark.parametrize("content", ['{"env": ', "[]", '{"x": "' + "y" * (5 << 20) + '"}'])
-async def test_settings_that_count_as_empty(visit: Doctor, sandbox: Sandbox, content: str) -> None:
-    (sandbox.config / "settings.json").write_text(content)
-    (sandbox.project / ".claude").mkdir()
-    (sandbox.project / ".claude" / "settings.local.json").write_text(content)
+async def test_settings_that_count_as_empty(visit: Doctor, sandbox: Sandbox) -> None:
+    folder = sandbox.project / ".claude"
+    folder.mkdir()
+    files = {
+        "user settings": (sandbox.config / "settings.json", '{"env": '),
+        "project settings": (folder / "settings.json", "[]"),
+        "local settings": (folder / "settings.local.json", '{"x": "' + "y" * (5 << 20) + '"}'),
+    }
+    for path, content in files.values():
+        path.write_text(content)
     seen = await visit()
 
-    assert seen.failed() == ["user settings", "local settings"]
-    assert str(sandbox.config / "settings.json") in seen.rows["user settings"]["remedy"]
+    assert seen.failed() == [*files]
+    for name, (path, _) in files.items():
+        assert str(path) in seen.rows[name]["remedy"]
 
 
 async def test_a_mode_in_which_nothing_is_asked(visit: Doctor, sandbox: Sandbox) -> None:
@@ -197,6 +203,13 @@ async def test_a_claude_code_that_hangs_is_a_failed_row_after_the_guard(
     assert rows["session/new"].status == "failed"
     assert rows["session/new"].detail == "no answer within 10 s"
     assert rows["prompt"].detail == "not tried"
+
+
+async def test_a_trace_of_the_conversation_can_be_reported(sandbox: Sandbox, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    await conversed(sandbox.environment({"CLAUDE_ACP_TRACE": str(trace)}))
+
+    assert '"lifecycle": "Session"' in trace.read_text()
 
 
 async def test_an_agent_that_ends_at_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
