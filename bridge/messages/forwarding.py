@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from bridge.messages.raw import Raw, mapping
+from bridge.messages.raw import Raw, mapping, text
 
 Wanted = Callable[[Raw], bool]
 
@@ -26,7 +26,7 @@ def wanted_frames(setting: object) -> Wanted | None:
 
 
 def _is_message(raw: Raw) -> bool:
-    return raw.get("type") not in _PRIVATE
+    return text(raw, "type") not in _PRIVATE
 
 
 def _fits(raw: Raw, wanted: Raw) -> bool:
