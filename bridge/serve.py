@@ -70,7 +70,7 @@ class AgentProcess:
         from bridge.accounts.accounts import Accounts
         from bridge.claude.lean import load_sdk
         from bridge.config.settings import managed_env, managed_path, read_tier
-        from bridge.live.session import Host
+        from bridge.live.host import Host
         from bridge.methods.sessions import Sessions
         from bridge.methods.table import METHODS
         from bridge.sessions.folders import config_folder, projects_folder

@@ -1,11 +1,11 @@
 """What Claude Code asks of us while it works: permissions, questions, hooks, and what each gets back."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from bridge.live.asking import Asking, read_answer, read_form_answer
+from bridge.live.host import Host
 from bridge.live.process import Post, SessionProcess
 from bridge.live.setup import Setup
 from bridge.messages.hooks import read_hook
@@ -18,9 +18,6 @@ from bridge.view.screen import Screen
 from machines import events as e
 from machines import outputs as o
 
-if TYPE_CHECKING:
-    from bridge.live.session import Host
-
 Request = Mapping[str, object]
 
 _PATCHED = frozenset({"Edit", "Write"})
@@ -32,7 +29,7 @@ class Control:
     def __init__(
         self,
         setup: Setup,
-        host: "Host",
+        host: Host,
         process: SessionProcess,
         client: SessionClient,
         screen: Screen,

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bridge.commands.local import LocalCommands
 from bridge.commands.sign_in import McpSignIn
 from bridge.live.answers import Change, Message, failure_error, open_error
 from bridge.live.control import Control
+from bridge.live.host import Host
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.live.setup import Setup, launch
 from bridge.messages import items as f
@@ -28,9 +29,6 @@ from machines.conversation import Conversation
 from machines.incident import Book
 from wire import rpc
 
-if TYPE_CHECKING:
-    from bridge.live.session import Host
-
 _REMEMBERED = 256
 
 
@@ -40,7 +38,7 @@ class Performer:
     def __init__(
         self,
         setup: Setup,
-        host: "Host",
+        host: Host,
         process: SessionProcess,
         stream: MessageStream,
         conversation: Conversation,

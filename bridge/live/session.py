@@ -6,18 +6,15 @@ next. Nothing here waits: work is started as an effect, whose end is posted agai
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
-from anyio.abc import TaskGroup
 
 from bridge.claude.frames import Closed, Frame
 from bridge.live.answers import Change, Message, answer_goal, answer_prompt
 from bridge.live.goals import read_goal, read_report_request
+from bridge.live.host import Host
 from bridge.live.mailbox import Mailbox
 from bridge.live.perform import Performer
 from bridge.live.process import Mail, SessionProcess
@@ -25,38 +22,15 @@ from bridge.live.setup import Setup
 from bridge.messages import items as f
 from bridge.messages.frames import FrameReader
 from bridge.messages.stream import MessageStream
-from bridge.peer import Inbound, Peer
-from bridge.tracing import Trace
+from bridge.peer import Inbound
 from machines import events as e
 from machines.conversation import Conversation
 from machines.incident import Book
 from machines.outputs import Ignored, Output
 
-if TYPE_CHECKING:
-    from bridge.accounts.accounts import Accounts
-    from bridge.claude.tap import Gate
-
 Blocks = Sequence[Mapping[str, object]]
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """What every session shares: the connection, the task group, the clock, ids, the trace."""
-
-    peer: Peer
-    accounts: "Accounts"
-    tasks: TaskGroup
-    now: Callable[[], float]
-    new_id: Callable[[], str]
-    gate: "Gate | None" = None
-    trace: Trace | None = None
-    home: str = ""
-    environ: Mapping[str, str] = field(default_factory=dict)
-    projects: Path = Path()
-    """Claude Code's folder of stored sessions."""
-    clock: Callable[[], datetime] = datetime.now
 
 
 class LiveSession:

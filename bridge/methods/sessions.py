@@ -8,7 +8,8 @@ from typing import Any
 import anyio
 
 from bridge.capabilities import ClientCapabilities
-from bridge.live.session import Host, LiveSession
+from bridge.live.host import Host
+from bridge.live.session import LiveSession
 from bridge.live.setup import Setup
 from bridge.peer import Inbound
 from bridge.sessions.listing import SessionList

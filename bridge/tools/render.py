@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bridge.capabilities import ClientCapabilities
 from bridge.diffs.final import Change
 from bridge.tools.facts import UNDECIDED, CommandOutput, Content, Json, ResultFacts, Update, Updates, UseFacts
+from bridge.tools.reading import mapping
 from bridge.tools.results import text_item
 from machines.events import ToolDenied, ToolProgressed, ToolReturned, ToolUse
 
@@ -91,7 +92,7 @@ def _label(drawn: Drawn) -> Update:
 
 def _use_meta(drawn: Drawn) -> Update:
     shown = drawn.facts.air if drawn.client.air else {}
-    return {**claude_meta(drawn.use), **air_meta(shown)}
+    return with_air(claude_meta(drawn.use), shown)
 
 
 def _opening_meta(drawn: Drawn) -> Update:
@@ -109,9 +110,16 @@ def claude_meta(use: ToolUse, **more: object) -> Update:
     return {"claudeCode": {"toolName": use.name, **parent, **more}}
 
 
-def air_meta(payload: Json) -> Update:
-    """A payload in the AIR namespace; nothing without one."""
-    return {"jetbrains": {"air": {"version": 1, **payload}}} if payload else {}
+def with_air(meta: Json, payload: Json) -> Update:
+    """A copy of `_meta` with a payload more in the AIR namespace (NG-022 … NG-024); equal without one.
+
+    Every other key stays; a `jetbrains` or `air` that is no object is replaced.
+    """
+    if not payload:
+        return {**meta}
+    jetbrains = mapping(meta.get("jetbrains"))
+    air = {**mapping(jetbrains.get("air")), "version": 1, **payload}
+    return {**meta, "jetbrains": {**jetbrains, "air": air}}
 
 
 # ── a permission request ──────────────────────────────────────────────────────
@@ -168,20 +176,19 @@ class Outcome:
 def outcome(drawn: Drawn, end: Outcome) -> Updates:
     """The end of a call: the output of its terminal, then the rest with the status (§5.7)."""
     client, call = drawn.client, drawn.use.call
-    told = air_meta(
-        {"asyncTasks": {"backgrounded": True}} if end.backgrounded and client.has("asyncTasks") else {}
-    )
+    goes_on = end.backgrounded and client.has("asyncTasks")
+    told: Json = {"asyncTasks": {"backgrounded": True}} if goes_on else {}
     command = end.facts.command if drawn.terminal else None
     carried = command is not None and command.text is not None
     fields: Update = {"status": end.status, **_outcome_fields(drawn, end, carried=carried)}
-    meta = {**_result_meta(drawn.use, end.result), **told}
+    meta = with_air(_result_meta(drawn.use, end.result), told)
     if command is not None and not end.ends_later:
         meta |= terminal_exit(call, _exit_code(command, end, air=client.air))
     final = update(call, fields, meta)
     if command is None or command.text is None:
         return [final]
-    output = {**_parent_meta(drawn.use), **terminal_output(call, command.text, client), **told}
-    return [update(call, {}, output), final]
+    output = {**_parent_meta(drawn.use), **terminal_output(call, command.text, client)}
+    return [update(call, {}, with_air(output, told)), final]
 
 
 def _parent_meta(use: ToolUse) -> Update:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bridge.capabilities import ClientCapabilities
+from bridge.tools.render import with_air
 from machines.session_reports import (
     CompactionFacts,
     GoalSnapshot,
@@ -28,7 +29,7 @@ _MARKUP = re.compile(r"^#{1,6}\s+|\*\*|__|(?<!`)`(?!`)", re.MULTILINE)
 
 def air(payload: Mapping[str, object]) -> dict[str, object]:
     """A payload in its envelope, as `_meta`."""
-    return {"jetbrains": {"air": {"version": 1, **payload}}}
+    return with_air({}, payload)
 
 
 def info_update(payload: Mapping[str, object]) -> Update:

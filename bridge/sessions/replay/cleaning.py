@@ -5,6 +5,8 @@ Rules: `sessions` §8.2 and §8.3. Every function takes time linear in the lengt
 
 import re
 
+from machines.failure_table import USAGE_LIMIT_PREFIXES
+
 _MARKS = (
     "command-name",
     "command-message",
@@ -20,20 +22,6 @@ _HIDDEN_COMMANDS = frozenset(
     ["/context", "/heapdump", "/extra-usage", "/compact", "/model", "/mcp", "/status", "/usage"]
 )
 
-_USAGE_LIMITS = (
-    "You've hit your",
-    "You've reached your",
-    "You're out of usage credits",
-    "Your org is out of usage · add funds to continue",
-    "Your org is out of usage · contact your admin",
-    "Your seat type doesn't include usage credits",
-    "Your seat type doesn't include usage",
-    "Your usage allocation has been disabled by your admin",
-    "Your group's usage limit is set to $0",
-    "Fable 5 requires usage credits",
-    "You're out of extra usage",
-    "Your seat type doesn't include extra usage",
-)
 _LOGIN = re.compile(r"\brun /login\b", re.IGNORECASE)
 
 _ANALYSIS = re.compile(r"<analysis>.*</analysis>\s*", re.DOTALL)
@@ -78,7 +66,7 @@ def between(text: str, opening: str, closing: str) -> str | None:
 
 def is_usage_limit(text: str) -> bool:
     """Whether a synthetic answer says that the usage is spent (SE-068)."""
-    return text.startswith(_USAGE_LIMITS)
+    return text.startswith(USAGE_LIMIT_PREFIXES)
 
 
 def is_login_request(text: str) -> bool:
