@@ -9,6 +9,7 @@ from bridge.demo.api import ApiRequest, ScriptedApi
 from tests.e2e.chat import Chat, script, slow
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.permissions.words import air
+from tests.e2e.turns.losses import kill_claude
 from tests.support.rpc import Call, Json
 
 pytestmark = [pytest.mark.anyio, pytest.mark.live]
@@ -139,13 +140,32 @@ async def test_the_way_to_a_goal_is_told(chat_as: ChatAs, unmet: None) -> None:
     await chat.is_well()
 
 
-@pytest.mark.contract("GL-010")
-async def test_a_cancel_does_not_clear_the_goal(chat_as: ChatAs) -> None:
-    chat = await chat_as("air")
+async def with_goal(chat: Chat) -> None:
+    """Set a goal and stop the work on it, which leaves it active."""
     call = goal(chat, "set", script([slow()]))
     await chat.client.wait_update("agent_message_chunk", lambda u: "word-" in str(u), since=chat.start)
     chat.cancel()
     await call.message()
     assert published(chat)[-1] is not None
+
+
+@pytest.mark.contract("GL-010", "GL-019")
+async def test_a_cancel_does_not_clear_the_goal_and_prompts_go_on(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    await with_goal(chat)
+    mark = chat.mark
+    assert (await chat.ask(script(["Ordinary."])))["stopReason"] == "end_turn"
+    assert chat.text(since=mark).startswith("Ordinary.")
     await goal(chat, "clear").result()
     assert published(chat)[-1] is None
+
+
+@pytest.mark.contract("GL-036")
+async def test_a_goal_outlives_the_process(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    await with_goal(chat)
+    mark = chat.mark
+    await kill_claude(chat)
+    assert (await chat.ask("/goal"))["stopReason"] == "end_turn"
+    assert published(chat, since=mark) == []
+    assert "word-" in chat.text(since=mark)
