@@ -57,12 +57,12 @@ class Conversation:
     @property
     def admits_text(self) -> bool:
         """Text and thinking of the root conversation may go to the client (M6)."""
-        return self._work.cancel.admits_text
+        return self._served.speaks and self._work.cancel.admits_text
 
     @property
     def admits_new(self) -> bool:
         """No cancel is in effect or draining: whatever comes may be shown (M6)."""
-        return self._work.cancel.admits_new
+        return self._served.speaks and self._work.cancel.admits_new
 
     @property
     def cancelled(self) -> bool:

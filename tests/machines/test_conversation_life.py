@@ -36,6 +36,15 @@ def test_m2_2_a_close_answers_the_changes_that_wait() -> None:
     assert talk(changed("mode")) == []
 
 
+def test_m2_2_a_closing_session_shows_nothing_that_its_process_still_says() -> None:
+    talk = Talk()
+    assert (talk.session.admits_text, talk.session.admits_new) == (True, True)
+
+    talk(CLOSE)
+
+    assert (talk.session.admits_text, talk.session.admits_new) == (False, False)
+
+
 def test_m2_2_a_change_of_a_closing_session_is_answered() -> None:
     talk = Talk(CLOSE)
 
