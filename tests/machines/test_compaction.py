@@ -98,10 +98,12 @@ def outputs(*events: Any) -> list[Any]:
     return [output for event in events for output in machine.handle(event)]
 
 
+@pytest.mark.contract("TC-017")
 def test_m11_a_summary_that_comes_before_is_told_with_the_end() -> None:
     assert outputs(SUMMARY, START, DONE)[-1] == ReportCompaction("c", "completed", summary="all of it")
 
 
+@pytest.mark.contract("TC-016")
 def test_m11_a_summary_that_was_streamed_is_not_told_again() -> None:
     done = outputs(START, PIECE, SummaryStreamed("c", "of it"), SUMMARY, DONE)[-1]
     assert done == ReportCompaction("c", "completed")

@@ -53,7 +53,7 @@ def test_times(nanoseconds: int, time: str) -> None:
     assert iso_time(nanoseconds) == time
 
 
-@pytest.mark.contract("SE-053", "SE-054", "SE-055")
+@pytest.mark.contract("SE-053", "SE-054", "SE-055", "TC-018", "TC-019", "TC-020")
 def test_a_page_has_a_thousand_rows_the_newest_first(tmp_path: Path) -> None:
     write_many(tmp_path, PAGE + 3)
     sessions = SessionList(tmp_path)

@@ -26,7 +26,7 @@ def records(chat: Chat, since: int | None = None) -> list[Json]:
     return [each["sessionFailure"] for each in carried if "sessionFailure" in each]
 
 
-@pytest.mark.contract("SF-001")
+@pytest.mark.contract("SF-001", "TC-049")
 @pytest.mark.parametrize("kind", ["plain", "airmin"])
 async def test_without_records_a_failure_is_an_error(kind: str, chat_as: ChatAs) -> None:
     chat = await chat_as(kind)
@@ -38,7 +38,7 @@ async def test_without_records_a_failure_is_an_error(kind: str, chat_as: ChatAs)
     await chat.is_well()
 
 
-@pytest.mark.contract("SF-002", "SF-009", "SF-016", "SF-022", "SF-027", "SF-044", "SF-050")
+@pytest.mark.contract("SF-002", "SF-009", "SF-016", "SF-022", "SF-027", "SF-044", "SF-050", "TC-049")
 @pytest.mark.parametrize(
     ("status", "category", "actions"),
     [(400, "service", ["retry"]), (500, "service", ["retry"]), (429, "limit", ["retry"])],

@@ -53,7 +53,7 @@ def _values(value: Any) -> Iterator[Any]:
         yield from _values(each)
 
 
-@pytest.mark.contract("GL-009", "GL-011", "GL-012", "GL-027", "GL-028")
+@pytest.mark.contract("GL-009", "GL-011", "GL-012", "GL-027", "GL-028", "TC-042")
 async def test_a_goal_is_set_and_cleared(chat_as: ChatAs) -> None:
     chat = await chat_as("air")
     assert await goal(chat, "set", " Say  hello ").result() == {}

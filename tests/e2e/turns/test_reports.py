@@ -30,14 +30,14 @@ def reports(chat: Chat) -> list[Json]:
     return [air(info)["agentFileChangeReport"] for info in infos if "agentFileChangeReport" in air(info)]
 
 
-@pytest.mark.contract("FC-002", "FC-008", "FC-009", "FC-010", "FC-012", "FC-021", "FC-022")
+@pytest.mark.contract("FC-002", "FC-008", "FC-009", "FC-010", "FC-012", "FC-021", "FC-022", "TC-048")
 async def test_the_files_of_a_turn_are_told_before_its_answer(chat_as: ChatAs) -> None:
     chat = await chat_as("air")
     (chat.project / "old").write_text("one\n")
     link = chat.project / "link"
     os.symlink("old", link)
     await chat.ask(script([use("Write", file_path=str(chat.project / "before"), content="x")], ["Done."]))
-    project = chat.project.resolve()  # noqa: ASYNC240 - a folder of the test
+    project = chat.project.resolve()
     steps: list[list[Any]] = [
         [use("Write", file_path=str(chat.project / "new"), content="new")],
         [use("Read", file_path=str(chat.project / "old"))],
@@ -91,6 +91,7 @@ async def test_what_nobody_may_ask_is_not_answered(chat_as: ChatAs) -> None:
     assert [report["requestId"] for report in reports(chat)] == ["r-1"]
 
 
+@pytest.mark.contract("TC-048", "NG-028")
 @pytest.mark.parametrize("kind", ["plain", "airmin"])
 async def test_others_get_no_report(kind: str, chat_as: ChatAs) -> None:
     chat = await chat_as(kind)
