@@ -69,18 +69,17 @@ class Titles:
         post(lambda: self._process.request("rename_session", renamed, title=title, source="host"))
 
     async def turn_ended(self, conversation: str, post: Callable[[Callable[[], None]], None]) -> None:
-        """Find or make a title; the turn's end never waits for it."""
-        if self._settled:
-            return
-        self._settled = True
-        stored = await to_thread.run_sync(_stored_title, self._projects, conversation)
-        post(lambda: self._adopt_or_make(*stored))
-
-    def _adopt_or_make(self, given: str | None, summary: str | None) -> None:
-        context = self._context.strip()
+        """Find or make a title, also the one of a `/rename`; the turn's end never waits for it."""
+        is_open, self._settled = not self._settled, True
+        given, summary = await to_thread.run_sync(_stored_title, self._projects, conversation)
         if given is not None:
-            self._tell(given)
-        elif len(context) < ENOUGH:
+            post(lambda: self._tell(given))
+        elif is_open:
+            post(lambda: self._make(summary))
+
+    def _make(self, summary: str | None) -> None:
+        context = self._context.strip()
+        if len(context) < ENOUGH:
             self._settled = False
         else:
             self._process.request(
