@@ -29,6 +29,10 @@ class Mailbox(Generic[T]):
             self._items.append(item)
             self._arrived.set()
 
+    def drop(self, unwanted: Callable[[T], bool]) -> None:
+        """Take out items that do not count any more."""
+        self._items = deque(item for item in self._items if not unwanted(item))
+
     def close(self) -> None:
         """End `run` after the present item; what is left is dropped."""
         self._closed = True

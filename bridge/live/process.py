@@ -35,7 +35,15 @@ Admit = Callable[[Mapping[str, object]], None]
 class SessionProcess:
     """Starts, feeds and stops the process that serves a session, at most one at a time (INV-S1)."""
 
-    def __init__(self, tasks: TaskGroup, post: Post, gate: "Gate | None", admit: Admit) -> None:
+    def __init__(
+        self,
+        tasks: TaskGroup,
+        post: Post,
+        drop_frames: Callable[[], None],
+        gate: "Gate | None",
+        admit: Admit,
+    ) -> None:
+        self._drop_frames = drop_frames
         self._tasks = tasks
         self._post = post
         self._gate = gate
@@ -57,7 +65,8 @@ class SessionProcess:
         self._tasks.start_soon(self._stop, self._claude, name="claude stop")
 
     def discard(self) -> None:
-        """Clean up after a process that ended by itself."""
+        """Let go of a process, that ended by itself or is not wanted; what it still said does not count."""
+        self._drop_frames()
         if self._claude is not None:
             self._tasks.start_soon(self._claude.stop, name="claude clean-up")
             self._claude = None

@@ -58,7 +58,7 @@ class LiveSession:
             hides_errors=book is not None,
             shows_children=setup.client.subagent_transcript,
         )
-        process = SessionProcess(host.tasks, self.post, host.gate, self._admit)
+        process = SessionProcess(host.tasks, self.post, self._drop_frames, host.gate, self._admit)
         self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post, book)
         self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}
@@ -183,6 +183,9 @@ class LiveSession:
 
     def _admit(self, info: Mapping[str, object]) -> None:
         self._host.accounts.admit(self.setup.id, info.get("account"))
+
+    def _drop_frames(self) -> None:
+        self._mailbox.drop(lambda mail: isinstance(mail, Frame | Closed))
 
     async def _run(self) -> None:
         await self._mailbox.run()

@@ -1,0 +1,89 @@
+"""Which tasks run, who waits for them, and which of them a cancel does not stop (B1)."""
+
+import pytest
+
+from machines.events import TaskBackgrounded, TaskEnded, TaskStarted
+from machines.live_tasks import LiveTasks
+
+
+def agent(task: str, *, background: bool = True, parent: str | None = None, run: str = "1") -> TaskStarted:
+    return TaskStarted(task, f"call-{task}", True, background, parent, run)
+
+
+def command(task: str) -> TaskStarted:
+    return TaskStarted(task, f"call-{task}", False, True)
+
+
+def running(*events: TaskStarted | TaskBackgrounded | TaskEnded) -> LiveTasks:
+    tasks = LiveTasks()
+    for event in events:
+        tasks.take(event)
+    return tasks
+
+
+def test_b1_only_a_subagent_begins_a_run() -> None:
+    tasks = LiveTasks()
+    assert tasks.take(agent("a")) is True
+    assert tasks.take(command("c")) is False
+    assert tasks.take(TaskBackgrounded("a", True)) is False
+
+
+def test_b1_a_turn_waits_for_the_subagents_it_spawned_until_they_end() -> None:
+    tasks = running(agent("a"), command("c"))
+    assert tasks.holds({"a"})
+    assert not tasks.holds({"c"}), "nobody waits for a command"
+    assert not tasks.holds({"other"})
+    tasks.take(TaskEnded("a"))
+    assert not tasks.holds({"a"})
+
+
+def test_b1_the_level_list_lets_go_but_never_starts_anything() -> None:
+    tasks = running(agent("a"), command("c"))
+    tasks.list_level(frozenset({"unknown"}))
+    assert not tasks.holds({"a"})
+    assert set(tasks.by_id) == {"a"}, "a command that it does not name is over"
+    tasks.list_level(frozenset({"a"}))
+    assert tasks.holds({"a"})
+
+
+def test_b1_a_command_in_the_foreground_is_not_of_the_list() -> None:
+    tasks = running(TaskStarted("c", "call-c", False, False))
+    tasks.list_level(frozenset())
+    assert set(tasks.by_id) == {"c"}
+
+
+def test_b1_frames_of_an_earlier_run_are_late() -> None:
+    tasks = running(agent("a", run="2"))
+    assert tasks.take(TaskEnded("a", "1")) is False
+    assert tasks.take(TaskBackgrounded("a", False, "1")) is False
+    assert tasks.in_background("a")
+    assert tasks.holds({"a"})
+    tasks.take(TaskEnded("a", "2"))
+    assert not tasks.by_id
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "goes_on"), [(True, False, True), (False, True, True), (False, False, False)]
+)
+def test_inv_x4_what_an_agent_in_the_background_runs_goes_on(outer: bool, inner: bool, goes_on: bool) -> None:
+    tasks = running(agent("out", background=outer), agent("in", background=inner, parent="out"))
+    assert tasks.in_background("in") is goes_on
+    assert ("call-in" in tasks.background_calls()) is goes_on
+
+
+def test_b1_an_agent_that_nobody_knows_counts_as_in_the_background() -> None:
+    assert LiveTasks().in_background("stranger")
+    assert not LiveTasks().in_background(None)
+
+
+def test_b1_agents_that_name_each_other_as_parents_end_the_search() -> None:
+    tasks = running(agent("a", background=False, parent="b"), agent("b", background=False, parent="a"))
+    assert not tasks.in_background("a")
+
+
+def test_b1_nothing_outlives_the_process() -> None:
+    tasks = running(agent("a"))
+    tasks.take(TaskBackgrounded("a", False))
+    assert not tasks.in_background("a")
+    tasks.clear()
+    assert not tasks.holds({"a"})
