@@ -4,7 +4,7 @@ import pytest
 
 from bridge.demo.api import ScriptedApi
 from tests.conftest import StartAgent
-from tests.e2e.chat import Chat, script
+from tests.e2e.chat import Chat, script, use
 from tests.e2e.permissions.kinds import ChatAs
 from tests.support.acp_client import AcpClient
 from tests.support.rpc import Call, Json
@@ -40,7 +40,7 @@ async def asked(chat: Chat) -> Json:
     return dict(chat.requests()[-1].body)
 
 
-@pytest.mark.contract("CF-034", "CF-075", "CF-001", "SE-010", "CF-016", "CF-064")
+@pytest.mark.contract("CF-034", "CF-075", "CF-001", "SE-010", "CF-016", "CF-064", "CF-043")
 async def test_every_choice_is_in_the_next_request(chat: Chat) -> None:
     """Effort stays with the person over a switch of the model; fast mode too, where the model has it."""
     before = await asked(chat)
@@ -68,6 +68,8 @@ async def test_every_choice_is_in_the_next_request(chat: Chat) -> None:
     assert body["model"].startswith("claude-sonnet")
     assert body["output_config"]["effort"] == "low"
     assert "speed" not in body
+
+    assert chat.updates("config_option_update") == [], "our own switch is no news"
 
     options = await chosen(chat, "model", "Opus")
     assert (options["model"]["currentValue"], options["fast"]["currentValue"]) == ("opus", "on")
@@ -210,10 +212,30 @@ async def test_a_model_that_is_typed_is_the_one_that_is_shown(chat: Chat) -> Non
     assert (await asked(chat))["model"].startswith("claude-sonnet")
 
 
-@pytest.mark.contract("CF-011")
-async def test_a_request_can_take_bypass_away(chat_as: ChatAs) -> None:
+@pytest.mark.contract("CF-032")
+async def test_a_plan_that_is_approved_moves_to_the_mode_of_the_answer(chat: Chat) -> None:
+    await chat.set_mode("plan")
+    mark = chat.mark
+    chat.client.on_permission(lambda _: {"outcome": {"outcome": "selected", "optionId": "exit-plan-default"}})
+    await chat.ask(script([use("ExitPlanMode", plan="1. Do it.")], ["I do it."]))
+    assert [update["currentModeId"] for update in chat.updates("current_mode_update", since=mark)] == [
+        "default"
+    ]
+    (update,) = chat.updates("config_option_update", since=mark)
+    assert update["configOptions"][0]["currentValue"] == "default"
+    words = [word for word in chat.order(since=mark) if word in {"mode", "options", "end_turn"}]
+    assert words == ["mode", "options", "end_turn"]
+
+
+@pytest.mark.contract("CF-011", "CF-012")
+@pytest.mark.parametrize("loads", [False, True], ids=["new", "load"])
+async def test_a_request_can_take_bypass_away(loads: bool, chat_as: ChatAs) -> None:
     meta = {"claudeCode": {"options": {"allowDangerouslySkipPermissions": False}}}
-    chat = await chat_as("plain", _meta=meta)
+    chat = await chat_as("plain", **({} if loads else {"_meta": meta}))
+    if loads:
+        request = {"sessionId": chat.session, "cwd": str(chat.project), "mcpServers": [], "_meta": meta}
+        answer = await chat.client.request("session/load", request)
+        assert [row["id"] for row in answer["modes"]["availableModes"]] == MODES[:-1]
     error = await change(chat, "mode", "bypassPermissions").error()
     assert error.message.endswith("Invalid value for config option mode: bypassPermissions")
     params = {"sessionId": chat.session, "modeId": "bypassPermissions"}

@@ -122,6 +122,27 @@ async def test_a_changed_request_starts_claude_anew_an_equal_one_does_not(
     await client.request("session/close", {"sessionId": session})
 
 
+@pytest.mark.contract("SE-023", "SE-025")
+async def test_the_order_in_a_request_makes_no_difference(shared_agent: AcpClient) -> None:
+    client = shared_agent
+    echo, other = ({"name": name, "command": "true", "args": [], "env": []} for name in ("echo", "other"))
+
+    def asks(servers: list[Json], skills: list[str], limits: Json) -> Json:
+        options = {**limits, "skills": skills}
+        return {"mcpServers": servers, "_meta": {"claudeCode": {"options": options}}}
+
+    session = await client.new_session(**asks([echo, other], ["a", "b"], {"maxTurns": 9, "maxBudgetUsd": 5}))
+    before = processes(client, session)
+    turned = [dict(reversed(server.items())) for server in (other, echo)]
+    same = asks(turned, ["b", "a"], {"maxBudgetUsd": 5, "maxTurns": 9})
+    await client.request("session/resume", body(client, session, **same))
+    assert processes(client, session) == before
+    changed = asks([echo, other], ["a"], {"maxTurns": 9, "maxBudgetUsd": 5})
+    await client.request("session/resume", body(client, session, **changed))
+    assert processes(client, session) != before
+    await client.request("session/close", {"sessionId": session})
+
+
 async def test_a_session_that_was_never_prompted_may_change_too(shared_agent: AcpClient) -> None:
     session = await shared_agent.new_session()
     meta = {"claudeCode": {"options": {"maxTurns": 50}}}

@@ -8,6 +8,7 @@ import pytest
 from bridge.demo.api import ApiRequest
 from tests.e2e.chat import SESSION_HEADER, Chat, bash, script, use
 from tests.e2e.conftest import NewChat
+from tests.e2e.permissions.kinds import ChatAs
 from tests.support import echo_mcp
 from tests.support.acp_client import AcpClient
 from tests.support.rpc import Json
@@ -156,3 +157,34 @@ async def test_the_answer_has_what_there_is_to_choose(shared_agent: AcpClient) -
     assert opened.keys() == {"sessionId", "modes", "configOptions"}
     assert [option["id"] for option in opened["configOptions"]] == ["mode", "model", "effort", "fast"]
     await shared_agent.request("session/close", {"sessionId": opened["sessionId"]})
+
+
+@pytest.mark.contract("SE-014", "SE-015", "SE-019", "CF-019")
+@pytest.mark.parametrize("kind", ["plain", "air"])
+async def test_claude_is_started_as_the_client_can_use_it(kind: str, chat_as: ChatAs) -> None:
+    """The mode is always said; what only AIR can show is asked for with AIR alone."""
+    chat = await chat_as(kind)
+    await chat.ask(script([bash("env > env.txt")], ["Done."]))
+    (command,) = [each for each in chat.client.mark.living().values() if chat.session in each]
+    assert "--permission-mode default" in " ".join(command.split())
+    assert ("--session-mirror" in command) is (kind == "air")
+    variables = (chat.project / "env.txt").read_text().splitlines()
+    assert "CLAUDE_CODE_ENABLE_TODO_TOOLS=1" in variables
+    has_checkpoints = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING=true" in variables
+    assert has_checkpoints is (kind == "air")
+
+
+@pytest.mark.contract("SE-118")
+@pytest.mark.xfail(strict=True, reason="skill commands carry no metadata yet")
+async def test_air_is_told_which_commands_are_skills(chat_as: ChatAs, new_chat: NewChat) -> None:
+    project = (await new_chat()).project
+    skill = project / ".claude" / "skills" / "doit" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: doit\ndescription: Does it\n---\nDo it.")
+    chat = await chat_as("air", cwd=str(project))
+    await chat.ask(script(["Hello."]))
+    rows = chat.updates("available_commands_update")[-1]["availableCommands"]
+    commands = {row["name"]: row for row in rows}
+    told = {"version": 1, "kind": "skill", "skillPath": str(skill)}
+    assert commands["doit"]["_meta"] == {"jetbrains": {"air": told}}
+    assert "_meta" not in commands["compact"]

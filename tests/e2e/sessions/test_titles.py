@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.chat import Chat, script
+from tests.e2e.chat import Chat, script, slow
 from tests.e2e.sessions.traffic import load
 from tests.support.rpc import Json
 
@@ -45,6 +45,19 @@ async def test_a_few_letters_make_no_title(chat: Chat) -> None:
     await chat.is_well()
     await chat.client.wait_update("session_info_update", since=chat.start)
     assert titles(chat) == ["Scripted session"], "made after the turn that said enough"
+
+
+@pytest.mark.contract("SE-092")
+async def test_a_turn_that_is_cancelled_makes_no_title(chat: Chat) -> None:
+    call = chat.prompt("Tell me about volcanoes. " + script([slow()]))
+    await chat.client.wait_update("agent_message_chunk", since=chat.start)
+    chat.cancel()
+    assert (await call.result())["stopReason"] == "cancelled"
+    await chat.ask("/context")
+    asked = [asked for asked in chat.api.side_requests if "volcanoes" in str(asked.body["messages"])]
+    assert not [each for each in asked if each.kind == "title"]
+    await chat.ask(script(["They smoke."]))
+    await chat.client.wait_update("session_info_update", since=chat.start)
 
 
 @pytest.mark.contract("SE-089")
