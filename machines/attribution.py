@@ -44,7 +44,7 @@ def attribute(result: Result, turns: Turns, ledger: Ledger) -> Attribution:
         return Consumed()
     if turns.active is not None and turns.active.phase != "held":
         return Own((turns.active,))
-    if ledger.consume_unstamped():
+    head = next((turn for turn in turns.waiting() if turn.phase in {"queued", "dispatched"}), None)
+    if ledger.consume_unstamped(head.place if head is not None else None) or head is None:
         return Consumed()
-    waiting = [turn for turn in turns.waiting() if turn.phase in {"queued", "dispatched"}]
-    return Own((waiting[0],)) if waiting else Consumed()
+    return Own((head,))

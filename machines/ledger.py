@@ -14,65 +14,82 @@ Entry = Literal["pending", "started", "zombie"]
 
 
 @dataclass(slots=True)
+class Orphan:
+    """One such message."""
+
+    place: int
+    """Of its prompt in the order received: Claude Code takes messages up in that order."""
+    entry: Entry = "pending"
+    stopped: bool = True
+    """An interrupt was written for it; not so when its prompt was cancelled alone (M6.1)."""
+
+
+@dataclass(slots=True)
 class Ledger:
     """Who may still bring a result that belongs to no turn."""
 
-    entries: dict[str, Entry] = field(default_factory=dict)
-    unstopped: set[str] = field(default_factory=set)
-    """Those that no interrupt was written for yet: their prompts were cancelled alone (M6.1)."""
+    orphans: dict[str, Orphan] = field(default_factory=dict)
 
     def __contains__(self, uuid: str) -> bool:
-        return uuid in self.entries
+        return uuid in self.orphans
 
     @property
     def is_empty(self) -> bool:
         """Nothing of an answered prompt is left in Claude Code."""
-        return not self.entries
+        return not self.orphans
 
-    def orphan(self, uuid: str, *, started: bool, stopped: bool) -> None:
+    def add(self, uuid: str, orphan: Orphan) -> None:
         """Remember the message of a prompt that was answered before Claude Code was done."""
-        self.entries[uuid] = "started" if started else "pending"
-        if not stopped:
-            self.unstopped.add(uuid)
+        self.orphans[uuid] = orphan
 
     def stop(self, uuids: Iterable[str]) -> bool:
         """Whether one of these messages still has to be interrupted; it counts as done from now on."""
-        found = {uuid for uuid in uuids if uuid in self.entries and uuid in self.unstopped}
-        self.unstopped -= found
-        return bool(found)
+        found = [self.orphans[uuid] for uuid in uuids if uuid in self.orphans]
+        unstopped = [orphan for orphan in found if not orphan.stopped]
+        for orphan in unstopped:
+            orphan.stopped = True
+        return bool(unstopped)
 
     def move(self, uuid: str, state: CommandState) -> None:
         """Follow `command_lifecycle` of a remembered message."""
-        entry = self.entries.get(uuid)
-        if entry is None or state == "queued":
+        orphan = self.orphans.get(uuid)
+        if orphan is None or state == "queued":
             return
         if state == "started":
-            self.entries[uuid] = "started"
-        elif state == "cancelled" and entry == "started":
-            self.entries[uuid] = "zombie"
+            orphan.entry = "started"
+        elif state == "cancelled" and orphan.entry == "started":
+            orphan.entry = "zombie"
         else:
-            del self.entries[uuid]
+            del self.orphans[uuid]
 
     def consume(self, uuids: tuple[str, ...]) -> None:
         """Take in a result that is stamped with these messages."""
-        named = any(uuid in self.entries for uuid in uuids)
-        self.entries = {
-            uuid: entry
-            for uuid, entry in self.entries.items()
-            if uuid not in uuids and not (named and entry != "pending")
-        }
+        if any(uuid in self.orphans for uuid in uuids):
+            self._drop_running()
+        for uuid in uuids:
+            self.orphans.pop(uuid, None)
 
-    def consume_unstamped(self) -> bool:
-        """Take in a result without stamps; False when it can't be of a remembered message."""
-        if not self.entries:
+    def consume_unstamped(self, head: int | None) -> bool:
+        """Take in a result without stamps; False when it can't be of a remembered message.
+
+        `head` is the place of the first prompt that waits: what came after it is not its turn yet.
+        """
+        if any(orphan.entry != "pending" for orphan in self.orphans.values()):
+            self._drop_running()
+            return True
+        first = min(self.orphans, key=lambda uuid: self.orphans[uuid].place, default=None)
+        if first is None or (head is not None and self.orphans[first].place > head):
             return False
-        if any(entry != "pending" for entry in self.entries.values()):
-            self.entries = {uuid: entry for uuid, entry in self.entries.items() if entry == "pending"}
-        else:
-            del self.entries[next(iter(self.entries))]
+        del self.orphans[first]
         return True
 
-    def clear(self) -> None:
-        """A turn became active: what came before it is over."""
-        self.entries.clear()
-        self.unstopped.clear()
+    def clear(self, before: int | None = None) -> None:
+        """A turn became active: what came before it is over. Without a place, everything is."""
+        self.orphans = {
+            uuid: orphan
+            for uuid, orphan in self.orphans.items()
+            if before is not None and orphan.place > before
+        }
+
+    def _drop_running(self) -> None:
+        self.orphans = {uuid: orphan for uuid, orphan in self.orphans.items() if orphan.entry == "pending"}

@@ -8,6 +8,7 @@ from machines.cancel import EndReported, Stop
 from machines.companions import Companions
 from machines.events import CommandMoved, Timer
 from machines.feed import Feed
+from machines.ledger import Entry, Orphan
 from machines.outputs import CancelMessage, Failure, FailureKind, Interrupt, Outcome, StartTimer, StopTimer
 from machines.query import DIED
 from machines.tool_call import Occasion
@@ -68,7 +69,7 @@ class Stops:
         """Claude Code did not react to the interrupt in time."""
         active = self._work.turns.active
         if active is not None and self._work.cancel.in_effect:
-            self._work.ledger.orphan(active.uuid, started=True, stopped=True)
+            self._work.ledger.add(active.uuid, Orphan(active.place, "started"))
             self._work.settle([active], Outcome("cancelled"))
 
     def move_orphan(self, event: CommandMoved) -> None:
@@ -187,8 +188,8 @@ class Stops:
         work = self._work
         for turn in turns:
             if turn.phase != "received":
-                started = turn.uuid in work.turns.started
-                work.ledger.orphan(turn.uuid, started=started, stopped=not alone)
+                entry: Entry = "started" if turn.uuid in work.turns.started else "pending"
+                work.ledger.add(turn.uuid, Orphan(turn.place, entry, stopped=not alone))
             self._companions.no_files(turn.uuid, "cancelled")
             self._feed(turn, Withdraw())
             work.turns.drop(turn)

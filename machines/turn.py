@@ -122,6 +122,8 @@ class Turn(Lifecycle[Input, Signal]):
 
     def __init__(self, uuid: str, *listeners: object, start: str | None = None) -> None:
         self.uuid = uuid
+        self.place = 0
+        """In the order received."""
         self.outcome = Outcome()
         self.usage: Usage | None = None
         self.goal: GoalCommand | None = None

@@ -11,6 +11,8 @@ class Turns:
     """Which prompts wait, and which of them the conversation's output belongs to."""
 
     by_uuid: dict[str, Turn] = field(default_factory=dict)
+    received: int = 0
+    """How many there were so far."""
     active: Turn | None = None
     """The one turn that output belongs to (INV-T3)."""
     started: set[str] = field(default_factory=set)
@@ -41,6 +43,8 @@ class Turns:
 
     def add(self, turn: Turn) -> None:
         """Take in a prompt."""
+        self.received += 1
+        turn.place = self.received
         self.by_uuid[turn.uuid] = turn
 
     def steer(self, steer: str, turn: Turn) -> None:

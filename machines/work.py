@@ -307,7 +307,7 @@ class Work:
         self._feed(turn, Activate())
         self.turns.active = turn
         self.renew()
-        self.ledger.clear()
+        self.ledger.clear(before=turn.place)
         self._calls.forget_dropped()
         self._tally.begin()
         self._unowed = 0

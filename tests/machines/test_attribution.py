@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from machines.attribution import AUTONOMOUS_ORIGINS, Autonomous, Consumed, Own, attribute
 from machines.events import Result
-from machines.ledger import Entry, Ledger
+from machines.ledger import Entry, Ledger, Orphan
 from machines.turn import Turn
 from machines.turns import Turns
 
@@ -25,8 +25,9 @@ def turns_of(phases: Mapping[str, str]) -> Turns:
 
 
 def owner(result: Result, phases: Mapping[str, str], entries: Mapping[str, Entry] | None = None) -> object:
-    """The attribution, with the uuids of its turns."""
-    decision = attribute(result, turns_of(phases), Ledger(dict(entries or {})))
+    """The attribution, with the uuids of its turns; remembered messages came before them all."""
+    orphans = {uuid: Orphan(place - 9, entry) for place, (uuid, entry) in enumerate((entries or {}).items())}
+    decision = attribute(result, turns_of(phases), Ledger(orphans))
     return tuple(turn.uuid for turn in decision.turns) if isinstance(decision, Own) else type(decision)
 
 
@@ -72,6 +73,14 @@ def test_table(
     result: Result, phases: Mapping[str, str], entries: Mapping[str, Entry], expected: object
 ) -> None:
     assert owner(result, phases, entries) == expected
+
+
+def test_m4_2_4_a_prompt_before_a_cancelled_one_gets_the_result() -> None:
+    turns = turns_of({"A": "queued"})
+    ledger = Ledger({"B": Orphan(place=2)})
+
+    assert attribute(Result(), turns, ledger) == Own((*turns,))
+    assert "B" in ledger
 
 
 @pytest.mark.parametrize("origin", sorted(AUTONOMOUS_ORIGINS))

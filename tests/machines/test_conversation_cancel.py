@@ -18,6 +18,7 @@ from tests.machines.talk import (
     cancel,
     moved,
     prompt,
+    result,
 )
 
 
@@ -58,3 +59,15 @@ def test_m6_1_without_lifecycle_frames_its_echo_is_its_start() -> None:
     assert talk(MESSAGE, aborted(), IDLE) == []
     assert talk(prompt("B"), RUNNING, e.Echoed("B"), MESSAGE)[-1] == o.ReportWork("running")
     assert talk.session.admits_text
+
+
+@pytest.mark.parametrize("marks", [True, False])
+def test_m7_a_prompt_that_becomes_active_does_not_bring_back_one_cancelled_behind_it(marks: bool) -> None:
+    talk = Talk(prompt("A"), prompt("B"))
+    uuids = ("B",) if marks else ()
+    talk(*(moved("queued", "A", "B") if marks else ()), cancel("B"), RUNNING, e.Echoed("A"), MESSAGE)
+
+    assert talk(result("A") if marks else result())[-1] == answered("A")
+    talk(*(moved("started", "B") if marks else ()), e.Requesting(uuids), e.Echoed("B"))
+    assert talk(MESSAGE, result(*uuids), IDLE) == []
+    assert not talk.session.admits_text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.events import CommandState
-from machines.ledger import Entry, Ledger
+from machines.ledger import Entry, Ledger, Orphan
 
 ROWS = (
     ("started", "pending", "started"),
@@ -27,31 +27,39 @@ ROWS = (
 )
 
 
+def ledger_of(**entries: Entry) -> Ledger:
+    """A ledger of messages in the order received."""
+    return Ledger({uuid: Orphan(place, entry) for place, (uuid, entry) in enumerate(entries.items(), 1)})
+
+
+def entries_of(ledger: Ledger) -> dict[str, Entry]:
+    return {uuid: orphan.entry for uuid, orphan in ledger.orphans.items()}
+
+
 @pytest.mark.parametrize(("state", "entry", "then"), ROWS, ids=lambda cell: str(cell))
 def test_m7_a_lifecycle_frame_moves_an_entry(state: CommandState, entry: Entry, then: Entry | None) -> None:
-    ledger = Ledger({"A": entry})
+    ledger = ledger_of(A=entry)
 
     ledger.move("A", state)
 
-    assert ledger.entries.get("A") == then
+    assert entries_of(ledger).get("A") == then
 
 
 def test_m7_frames_of_other_messages_change_nothing() -> None:
-    ledger = Ledger({"A": "pending"})
+    ledger = ledger_of(A="pending")
 
     for state in get_args(CommandState):
         ledger.move("B", state)
 
-    assert ledger.entries == {"A": "pending"}
+    assert entries_of(ledger) == {"A": "pending"}
 
 
-def test_m7_seeded_by_how_far_it_was() -> None:
-    ledger = Ledger()
-    ledger.orphan("A", started=True, stopped=True)
-    ledger.orphan("B", started=False, stopped=False)
+def test_m7_an_activation_ends_what_came_before_it() -> None:
+    ledger = ledger_of(A="started", B="pending", C="pending")
 
-    assert ledger.entries == {"A": "started", "B": "pending"}
-    assert "A" in ledger
+    ledger.clear(before=2)
+    assert entries_of(ledger) == {"C": "pending"}
+    assert "C" in ledger
     assert not ledger.is_empty
     ledger.clear()
     assert ledger.is_empty
@@ -66,66 +74,65 @@ def test_m7_seeded_by_how_far_it_was() -> None:
     ],
 )
 def test_m7_a_stamped_result(uuids: tuple[str, ...], left: dict[str, Entry]) -> None:
-    ledger = Ledger({"A": "started", "B": "zombie", "C": "pending"})
+    ledger = ledger_of(A="started", B="zombie", C="pending")
 
     ledger.consume(uuids)
 
-    assert ledger.entries == left
+    assert entries_of(ledger) == left
 
 
 @pytest.mark.parametrize(
-    ("entries", "consumed", "left"),
+    ("entries", "head", "consumed", "left"),
     [
-        pytest.param({}, False, {}, id="nothing is left"),
+        pytest.param({}, None, False, {}, id="nothing is left"),
         pytest.param(
-            {"A": "started", "B": "pending", "C": "zombie"}, True, {"B": "pending"}, id="all that ran"
+            {"A": "started", "B": "pending", "C": "zombie"}, 0, True, {"B": "pending"}, id="all that ran"
         ),
-        pytest.param({"A": "pending", "B": "pending"}, True, {"B": "pending"}, id="one that waited"),
+        pytest.param({"A": "pending", "B": "pending"}, None, True, {"B": "pending"}, id="one that waited"),
+        pytest.param({"A": "pending"}, 2, True, {}, id="one that waited before a prompt"),
+        pytest.param({"A": "pending"}, 0, False, {"A": "pending"}, id="the prompt before it is first"),
     ],
 )
 def test_m4_2_4_a_result_without_stamps(
-    entries: dict[str, Entry], consumed: bool, left: dict[str, Entry]
+    entries: dict[str, Entry], head: int | None, consumed: bool, left: dict[str, Entry]
 ) -> None:
-    ledger = Ledger(dict(entries))
+    ledger = ledger_of(**entries)
 
-    assert ledger.consume_unstamped() == consumed
-    assert ledger.entries == left
+    assert ledger.consume_unstamped(head) == consumed
+    assert entries_of(ledger) == left
 
 
 def test_m6_1_a_message_without_an_interrupt_is_stopped_once() -> None:
-    ledger = Ledger()
-    ledger.orphan("A", started=False, stopped=True)
-    ledger.orphan("B", started=False, stopped=False)
-    ledger.orphan("C", started=False, stopped=False)
+    ledger = ledger_of(A="pending", B="pending", C="pending")
+    ledger.add("B", Orphan(2, stopped=False))
+    ledger.add("C", Orphan(3, stopped=False))
     ledger.move("C", "cancelled")
 
     assert [ledger.stop(uuids) for uuids in (["A"], ["C"], ["A", "B"], ["B"])] == [False, False, True, False]
 
 
 MESSAGES = st.sampled_from("ABCD")
+ENTRIES = st.dictionaries(MESSAGES, st.sampled_from(get_args(Entry)))
 
 
-@given(
-    st.dictionaries(MESSAGES, st.sampled_from(get_args(Entry))),
-    st.lists(st.tuples(MESSAGES, st.sampled_from(get_args(CommandState)))),
-)
+@given(ENTRIES, st.lists(st.tuples(MESSAGES, st.sampled_from(get_args(CommandState)))))
 def test_frames_never_bring_a_message_back(
     entries: dict[str, Entry], frames: list[tuple[str, CommandState]]
 ) -> None:
-    ledger = Ledger(dict(entries))
+    ledger = ledger_of(**entries)
 
     for uuid, state in frames:
-        before = {*ledger.entries}
+        before = {*ledger.orphans}
         ledger.move(uuid, state)
-        assert {*ledger.entries} <= before
+        assert {*ledger.orphans} <= before
 
 
-@given(st.dictionaries(MESSAGES, st.sampled_from(get_args(Entry))))
+@given(ENTRIES)
 def test_enough_results_empty_it(entries: dict[str, Entry]) -> None:
-    ledger = Ledger(dict(entries))
+    ledger = ledger_of(**entries)
 
     results = 0
-    while ledger.consume_unstamped():
+    while ledger.consume_unstamped(None):
         results += 1
 
     assert ledger.is_empty
