@@ -133,6 +133,7 @@ class Work:
         self.marked = True
         turn = self.turns.get(event.uuid)
         if event.state == "started":
+            self.run()
             self.turns.started.add(event.uuid)
             self._companions.command_started(event.uuid)
             steering.pick_up(self.turns, event.uuid)
@@ -150,9 +151,7 @@ class Work:
         named = self.turns.named(event.uuids)
         for turn in named:
             self._take_up(turn)
-        if named or self.turns.active is not None:
-            return
-        if self.ledger.is_empty and not any(uuid in self.ledger for uuid in event.uuids):
+        if not named and self.turns.active is None and self.ledger.is_empty:
             self.renew()
 
     def echo(self, uuid: str) -> None:
@@ -214,10 +213,9 @@ class Work:
             self.owed -= 1
         elif active is not None:
             self._idle_without_result(active)
-        else:
-            for turn in self.turns:
-                if turn.uuid in self.turns.finished:
-                    self.fail(turn, Failure(FailureKind.NO_RESULT, NO_RESULT))
+        if self.turns.active is None:
+            for turn in self.turns.done():
+                self.fail(turn, Failure(FailureKind.NO_RESULT, NO_RESULT))
 
     def run(self) -> None:
         """Claude Code works: an idle to come belongs to this work."""
@@ -372,7 +370,8 @@ class Work:
         if self.marked and active.uuid not in self.turns.finished and not self._unowed:
             self._unowed += 1
             return
-        self.settle([active], Outcome(failure=Failure(FailureKind.NO_RESULT, NO_RESULT)))
+        lost = [turn for turn in self.turns if turn is active or turn in self.turns.done()]
+        self.settle(lost, Outcome(failure=Failure(FailureKind.NO_RESULT, NO_RESULT)))
 
     def _release_held(self) -> None:
         """Answer a held turn once its subagents are done and what they promised has streamed."""
