@@ -98,16 +98,17 @@ class Calls:
         if use is not None:
             self._feed.put(ShowPlanResult(use, event))
             return
-        hooked = self._open[event.call].hooked if event.call in self._open else False
+        call = self._open.get(event.call)
         self._to_open(event.call, Accept(event) if accepted else event, event)
-        if event.call in self._ended:
-            self._ended[event.call] = not event.is_error and not hooked
+        if call is not None:
+            self._ended[event.call] = not event.is_error and not call.hooked
 
     def close_all(self, occasion: Occasion, keep: Callable[[ToolUse], bool] = lambda _: False) -> bool:
         """Give every open call that is not kept its final status (M8.3).
 
         Returns whether one of them had been dispatched, so that its result is missing.
         """
+        self._plans = {call: use for call, use in self._plans.items() if keep(use)}
         closing = [call for call in self._open.values() if not keep(call.use)]
         for call in closing:
             self._feed(call, Close(occasion))
