@@ -239,8 +239,10 @@ class Configuration:
                 done(str(reply) or "Invalid Mode")
                 return
             self._note_mode(mode)
-            applied()
-            done(None)
+            try:
+                applied()
+            finally:
+                done(None)
 
         self._applying = mode
         self._process.request("set_permission_mode", replied, mode=mode)

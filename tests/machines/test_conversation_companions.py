@@ -116,7 +116,7 @@ def test_m12_a_process_that_is_started_again_keeps_the_goal() -> None:
 # ── failures ──────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.contract("SF-006", "SF-040")
+@pytest.mark.contract("SF-006", "SF-040", "AU-011")
 def test_m13_the_retries_of_a_turn_are_warnings_of_its_failure() -> None:
     talk = air(prompt("A"), begin("A"))
     retries = [e.ApiRetried(n, 10, "overloaded", 529) for n in (1, 2)]

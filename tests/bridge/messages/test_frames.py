@@ -60,3 +60,14 @@ def test_what_started_a_result_comes_before_it_in_full() -> None:
     said, result = read({"type": "result", "subtype": "success", "origin": origin})
     assert said == f.Originated(origin)
     assert isinstance(result, Result)
+
+
+@pytest.mark.contract("SE-098", "SE-074")
+@pytest.mark.parametrize("shown", [False, True])
+def test_the_text_of_subagents_is_for_who_wants_it_and_never_for_a_title(shown: bool) -> None:
+    reader = FrameReader(MessageStream(), lambda _: False, shows_children=shown)
+    message = {"id": "m", "model": "claude-opus-5", "content": [{"type": "text", "text": "Inside."}]}
+    raw = {"type": "assistant", "uuid": "u1", "message": message, "parent_tool_use_id": "toolu_agent"}
+    items = list(reader.read(raw))
+    assert [item for item in items if isinstance(item, f.Spoken)] == []
+    assert len([item for item in items if isinstance(item, f.Content)]) == shown

@@ -147,6 +147,7 @@ def test_accept_edits_is_the_last_resort(option: str) -> None:
     }
 
 
+@pytest.mark.contract("CF-025")
 def test_auto_gives_way_on_a_model_without_it() -> None:
     kept = answered(plan(), "exit-plan-auto", auto_supported=False)
     cleared = answered(plan(), "exit-plan-clear-auto", auto_supported=False)

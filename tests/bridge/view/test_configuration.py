@@ -127,6 +127,20 @@ def test_auto_for_a_model_without_it_becomes_accept_edits() -> None:
     assert bench.warnings == 1
 
 
+@pytest.mark.contract("CF-024")
+def test_a_warning_that_cannot_be_sent_stops_no_change() -> None:
+    def broken() -> None:
+        raise OSError("the client is gone")
+
+    bench = Bench(model="haiku")
+    bench.config._warn_auto = broken
+    told: list[str | None] = []
+    bench.config.set_mode("auto", told.append)
+    with pytest.raises(OSError, match="the client is gone"):
+        bench.process.reply_all({})
+    assert (told, bench.values["mode"]) == ([None], "acceptEdits")
+
+
 def test_dont_ask_is_shown_as_the_default() -> None:
     bench = Bench(mode="dontAsk")
     assert (bench.config.mode, bench.values["mode"]) == ("dontAsk", "default")

@@ -161,6 +161,14 @@ async def test_no_title_is_sent_twice_in_a_row(titles: list[str]) -> None:
     assert {told.strip() for told in bench.told} <= {"a", "b"}
 
 
+@pytest.mark.contract("SE-094", "SE-092")
+async def test_a_title_for_a_session_that_is_gone_is_dropped(bench: Bench) -> None:
+    bench.says("Why is the sky blue?")
+    await bench.titles.turn_ended(ID, lambda _: None)  # a closed mailbox takes nothing
+    assert bench.told == []
+    assert bench.process.requests == []
+
+
 @pytest.mark.contract("SE-093")
 async def test_a_new_conversation_has_a_title_of_its_own(bench: Bench) -> None:
     bench.says("Why is the sky blue?")
