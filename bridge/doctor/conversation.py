@@ -208,7 +208,7 @@ async def _open(environ: Mapping[str, str]) -> AsyncIterator[_Conversation]:
             try:
                 yield conversation
             finally:
-                with anyio.move_on_after(STEP, shield=True):
+                with anyio.CancelScope(shield=True):
                     await _close(client)
 
 
@@ -224,11 +224,16 @@ def _furnish(folder: str) -> Path:
 
 
 async def _close(client: Client) -> None:
-    """End it by the end of its input, so that it ends Claude Code."""
-    try:
-        await client.close()
-    except (AgentError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-        return  # the process is killed then
+    """End it by the end of its input, so that it ends Claude Code.
+
+    With a Claude Code that hangs it needs as long as one `close` waits.
+    """
+    for _ in range(3):
+        try:
+            await client.close()
+        except AgentError:
+            continue
+        return
 
 
 def _command() -> list[str]:

@@ -191,7 +191,7 @@ async def conversed(environ: dict[str, str], managed: dict[str, str] | None = No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", ["sleep 300", "trap '' TERM INT; while :; do sleep 1; done"])
+@pytest.mark.parametrize("body", ["exec sleep 300", "trap '' TERM INT; while :; do sleep 1; done"])
 async def test_a_claude_code_that_hangs_is_a_failed_row_after_the_guard(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
