@@ -260,3 +260,35 @@ async def test_a_prompt_behind_a_restart_is_answered(chat_as: ChatAs) -> None:
     await chat.ask(script(["Third."]))
     assert second.done
     assert chat.text(since=(await first.message()).seq) == "Second.Third."
+
+
+@pytest.mark.xfail(strict=True, reason="a message that was written to the old process is lost with it")
+async def test_steering_in_a_restart_does_not_hold_the_turn(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    await chat.set_mode("plan")
+    chat.client.on_permission(select(CLEAR))
+    call = chat.prompt(planned())
+    await chat.client.wait_question(since=chat.start)
+    steer: Json = {"sessionId": chat.session, "prompt": [{"type": "text", "text": script(["Steered."])}]}
+    assert await chat.client.request("_session/steering", steer) == {"outcome": "injected"}
+    await chat.client.wait_update("agent_message_chunk", since=chat.start)
+    await chat.ask(script(["Third."]))
+    assert call.done
+    assert "Steered." in chat.text()
+
+
+async def test_a_close_in_a_restart_answers_everything(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    await chat.set_mode("plan")
+    chat.client.on_permission(select(CLEAR))
+    call = chat.prompt(planned())
+    await chat.client.wait_question(since=chat.start)
+    await chat.client.wait_update("tool_call_update", _has_left_plan_mode, since=chat.start)
+    close = chat.client.call("session/close", {"sessionId": chat.session})
+    assert (await call.result())["stopReason"] == "cancelled"
+    assert await close.result() == {}
+
+
+def _has_left_plan_mode(update: Json) -> bool:
+    name = update.get("_meta", {}).get("claudeCode", {}).get("toolName")
+    return name == "ExitPlanMode" and update.get("status") == "completed"

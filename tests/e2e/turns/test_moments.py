@@ -1,7 +1,9 @@
 """Cancels, losses and local commands at the moments that the other tests leave out."""
 
+import anyio
 import pytest
 
+from bridge.demo.api import ScriptedApi
 from tests.e2e.chat import SLEEP, bash, script, slow
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.permissions.words import air
@@ -70,6 +72,34 @@ async def test_a_loss_with_a_request_open_withdraws_it(chat_as: ChatAs) -> None:
     await chat.ask(script(["I am back."]))
     assert chat.text(since=mark) == f"{RESTARTED}I am back."
     assert not (chat.project / "never").exists()
+
+
+@pytest.mark.contract("CY-024")
+async def test_prompts_that_start_it_anew_together_are_all_answered(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    await chat.ask(script(["A zebra."]))
+    await kill_claude(chat)
+    await anyio.sleep(0.3)  # the agent notices
+    mark = chat.mark
+    with chat.client.one_write():
+        calls = [chat.prompt(script([text])) for text in ("One.", "Two.")]
+    assert [(await call.result())["stopReason"] for call in calls] == ["end_turn"] * 2
+    assert chat.text(since=mark).count(RESTARTED) == 1
+    assert chat.text(since=mark).endswith("Two.")
+
+
+@pytest.mark.contract("CC-017")
+async def test_a_loss_in_a_compaction_ends_it(chat_as: ChatAs, shared_api: ScriptedApi) -> None:
+    chat = await chat_as("plain")
+    await chat.ask(script(["A zebra."]))
+    shared_api.respond = lambda asked: [{"delay": 300}] if asked.kind == "compact" else None
+    call = chat.prompt("/compact")
+    await chat.client.wait_update("tool_call", since=chat.start)
+    await kill_claude(chat)
+    shared_api.respond = None
+    assert (await call.error()).message == LOST
+    assert [each["status"] for each in chat.calls().values()] == ["failed"]
+    await chat.ask(script(["I am back."]))
 
 
 # ── cancels ───────────────────────────────────────────────────────────────────

@@ -150,3 +150,32 @@ async def test_a_cancel_means_the_steered_turn_whole(chat_as: ChatAs) -> None:
     mark = chat.mark
     await chat.is_well()
     assert "word-" not in chat.text(since=mark)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="steering before the turn began ends it, and its answer comes too early"
+)
+async def test_steering_before_the_turn_began(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    with chat.client.one_write():
+        call = chat.prompt(script([slow()]))
+        steered = steer(chat, script(["Another way."]))
+    assert await steered.result() == INJECTED
+    assert (await call.result())["stopReason"] == "end_turn"
+    assert chat.text().endswith("Another way.")
+
+
+async def test_steering_while_the_turn_waits_for_a_subagent(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    told = {
+        "description": "Help",
+        "prompt": script([{"delay": 2}, "Child."]),
+        "subagent_type": "general-purpose",
+    }
+    call = chat.prompt(script([use("Agent", **told, run_in_background=True)], ["Started."], ["It told me."]))
+    await chat.client.wait_update("agent_message_chunk", since=chat.start)
+    assert await steer(chat, script(["Steered."])).result() == INJECTED
+    assert (await call.result())["stopReason"] == "end_turn"
+    assert chat.text().startswith("Started.")
+    assert "Steered." in chat.text()
+    await chat.is_well()
