@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from bridge.view.session_info import air
+
 HIDDEN = frozenset(
     [
         "clear",
@@ -27,14 +29,23 @@ MCP_COMMAND: Mapping[str, object] = {
 _MCP_PROMPT = re.compile(r"^(?P<server>[^:\s]+):(?P<command>\S+) \(MCP\)$")
 
 
-def commands_update(commands: object, terminal_only: Iterable[str]) -> dict[str, object]:
-    """The `available_commands_update` for the commands that Claude Code listed."""
+def commands_update(
+    commands: object, terminal_only: Iterable[str], skills: Mapping[str, str | None] | None = None
+) -> dict[str, object]:
+    """The `available_commands_update` for the commands that Claude Code listed.
+
+    `skills` names those that are skills, with their file where it is known; for AIR alone (SE-118).
+    """
     hidden = HIDDEN | set(terminal_only)
     rows: dict[str, Mapping[str, object]] = {}
     for command in commands if isinstance(commands, list) else []:
         row = _row(command)
         if row is not None and row["name"] not in hidden:
             rows.setdefault(str(row["name"]), row)
+    for name, path in (skills or {}).items():
+        if name in rows:
+            file = {"skillPath": path} if path is not None else {}
+            rows[name] = {**rows[name], "_meta": air({"kind": "skill", **file})}
     rows["mcp"] = MCP_COMMAND
     return {"sessionUpdate": "available_commands_update", "availableCommands": list(rows.values())}
 

@@ -9,6 +9,7 @@ from bridge.messages import items as f
 from bridge.messages.raw import rows, text
 from bridge.messages.stream import MessageStream, chunk
 from bridge.tools.report import ToolReports
+from bridge.tools.reporters.skill import skill_files
 from bridge.view.client import SessionClient
 from bridge.view.notices import Notices
 from bridge.view.session_info import (
@@ -59,6 +60,8 @@ class Screen:
         self._compactions: set[str] = set()  # shown in this turn
         self._commands: object = []
         self._terminal_commands: tuple[str, ...] = ()
+        self._skills: tuple[str, ...] = ()
+        self._home = home
         self._answered = False  # a real model spoke since the last result
         self._origin: Update = {}
         self._tasks: dict[str, tuple[str, bool]] = {}  # call and whether it goes on in the background
@@ -142,14 +145,22 @@ class Screen:
     def list_commands(self, commands: object) -> None:
         """Show the slash commands that Claude Code has."""
         self._commands = commands
-        self._client.update(commands_update(commands, self._terminal_commands))
+        self._client.update(commands_update(commands, self._terminal_commands, self._known_skills()))
+
+    def _known_skills(self) -> Mapping[str, str | None]:
+        """The commands that are skills; Claude Code names them, or their files do."""
+        if not self._setup.client.air:
+            return {}
+        listed = self._commands if isinstance(self._commands, list) else []
+        names = {text(row, "name") for row in listed if isinstance(row, Mapping)} | {*self._skills}
+        files = skill_files(names, cwd=self._setup.cwd, home=self._home)
+        return {**dict.fromkeys(self._skills), **files}
 
     def note_init(self, item: f.Initialized) -> None:
         """`system/init`: commands that make sense in a terminal alone, servers that don't work."""
-        names = item.raw.get("terminal_slash_commands")
-        hidden = tuple(str(name) for name in names) if isinstance(names, list) else ()
-        if hidden != self._terminal_commands:
-            self._terminal_commands = hidden
+        hidden, skills = (_names(item.raw.get(key)) for key in ("terminal_slash_commands", "skills"))
+        if hidden != self._terminal_commands or (self._setup.client.air and skills != self._skills):
+            self._terminal_commands, self._skills = hidden, skills
             self.list_commands(self._commands)
         for server in rows(item.raw, "mcp_servers"):
             self.notices.note_server(text(server, "name"), text(server, "status"))
@@ -303,6 +314,10 @@ class Screen:
 def _lane(raw: Mapping[str, object]) -> str | None:
     parent = raw.get("parent_tool_use_id")
     return parent if isinstance(parent, str) else None
+
+
+def _names(listed: object) -> tuple[str, ...]:
+    return tuple(str(name) for name in listed) if isinstance(listed, list) else ()
 
 
 def _output_tokens(result: e.Result) -> bool:

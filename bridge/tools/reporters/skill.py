@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bridge.tools.facts import Json, ResultFacts, UseFacts
@@ -50,6 +50,21 @@ def skill_path(skill: str, *, cwd: str, home: str) -> str | None:
     if not scope and any(os.path.isfile(base / ".claude/commands" / f"{name}.md") for base in bases):
         return None
     return next((str(file) for file in _skills(containers) if _own_name(file) == name), None)
+
+
+def skill_files(names: Iterable[str], *, cwd: str, home: str) -> dict[str, str]:
+    """The SKILL.md of each of these skills that has one; the files are read once, the project's first."""
+    wanted = set(names)
+    containers = [Path(base) / container for base in (cwd, home) if base for container in _CONTAINERS]
+    found: dict[str, str] = {}
+    for file in _skills(containers):
+        name = _own_name(file) or file.parent.name
+        if name in wanted:
+            found.setdefault(name, str(file))
+    for name in (name for name in wanted if ":" in name):
+        if path := skill_path(name, cwd=cwd, home=home):
+            found[name] = path
+    return found
 
 
 def _scoped(scope: str, bases: list[Path]) -> Iterator[Path]:

@@ -175,7 +175,6 @@ async def test_claude_is_started_as_the_client_can_use_it(kind: str, chat_as: Ch
 
 
 @pytest.mark.contract("SE-118")
-@pytest.mark.xfail(strict=True, reason="skill commands carry no metadata yet")
 async def test_air_is_told_which_commands_are_skills(chat_as: ChatAs, new_chat: NewChat) -> None:
     project = (await new_chat()).project
     skill = project / ".claude" / "skills" / "doit" / "SKILL.md"
