@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench import fake, live
+from tests.bench import fake, live, stored
 from tests.bench.contestant import Contestant, Installed
 from tests.bench.measure import Measure, Sample
 
@@ -62,6 +62,25 @@ BENCHES = (
         5,
         fake.output,
         (Measure("output", "CPU of a turn with a tool result of 10 MB", "ms", ratio=1.0),),
+    ),
+    Bench(
+        "list",
+        3,
+        stored.listing,
+        (
+            Measure("list", "list of 2,000 sessions", "ms", ratio=0.5),
+            Measure("again", "the same list, after one of them changed", "ms"),
+        ),
+    ),
+    Bench(
+        "load",
+        3,
+        stored.load,
+        (
+            Measure("load", "load of 20 MB in 5,000 messages", "ms", ratio=0.5),
+            Measure("first", "its first update", "ms", ceiling=300),
+            Measure("memory", "memory that it took", "MiB"),
+        ),
     ),
     Bench(
         "growth",
