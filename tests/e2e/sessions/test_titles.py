@@ -53,7 +53,7 @@ async def test_a_turn_that_is_cancelled_makes_no_title(chat: Chat) -> None:
     await chat.client.wait_update("agent_message_chunk", since=chat.start)
     chat.cancel()
     assert (await call.result())["stopReason"] == "cancelled"
-    await chat.ask("/context")
+    await chat.set_mode("plan")
     asked = [asked for asked in chat.api.side_requests if "volcanoes" in str(asked.body["messages"])]
     assert not [each for each in asked if each.kind == "title"]
     await chat.ask(script(["They smoke."]))
