@@ -116,7 +116,8 @@ class AgentProcess:
             return ()
         from bridge.config.auth import auth_methods
 
-        program = [sys.executable, "-m", "claude_acp", *sys.argv[1:]]
+        own = ["--hide-claude-auth"] if self._hide_claude else []
+        program = [sys.executable, "-m", "claude_acp", *own]
         return auth_methods(client, os.environ, program, hide_claude=self._hide_claude)
 
     async def _read(self, peer: Peer) -> None:

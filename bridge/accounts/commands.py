@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import signal
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
@@ -63,7 +64,9 @@ async def sign_out(environ: Mapping[str, str]) -> None:
 
 async def _run(command: list[str], environ: Mapping[str, str], cwd: str | None) -> tuple[bytes, bytes, int]:
     """Output, errors and status; the command steps back behind the sessions of the user."""
-    async with await anyio.open_process(command, stdin=subprocess.DEVNULL, env=environ, cwd=cwd) as process:
+    async with await anyio.open_process(
+        command, stdin=subprocess.DEVNULL, env=environ, cwd=cwd, start_new_session=True
+    ) as process:
         with suppress(AttributeError, OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICE)
         said: dict[str, bytes] = {}
@@ -72,7 +75,17 @@ async def _run(command: list[str], environ: Mapping[str, str], cwd: str | None) 
             stream = getattr(process, name)
             said[name] = b"".join([chunk async for chunk in stream])
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(drain, "stdout")
-            tasks.start_soon(drain, "stderr")
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(drain, "stdout")
+                tasks.start_soon(drain, "stderr")
+        except BaseException:
+            _end_group(process.pid)
+            raise
         return said["stdout"], said["stderr"], await process.wait()
+
+
+def _end_group(pid: int) -> None:
+    """End a command that takes too long, with all that it started."""
+    with suppress(AttributeError, ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)

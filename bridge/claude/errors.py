@@ -1,6 +1,7 @@
 """What can go wrong with a Claude Code process, in words that say what to do."""
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 
@@ -16,6 +17,9 @@ _REMEDY = (
 _SIGN_IN = {"gateway_signin_required", "org_pin_mismatch", "org_config_refused"}
 
 _UNKNOWN_SESSION = ("No conversation found", "is not a UUID and does not match any session")
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/@]*@")
+"""The part of a URL that Claude Code may quote, and that nobody may read."""
 
 _ADVICE = {
     "is already in use": "Load that session instead of starting it anew, or end the process that runs it.",
@@ -71,6 +75,7 @@ def find_executable(configured: str | None, environ: Mapping[str, str]) -> str |
 
 def explain_start(said: str, reason: str | None, executable: str | None) -> StartFailed:
     """Say why a start failed: what is known about it, Claude Code's own reason, and what to do."""
+    said = _CREDENTIALS.sub("…@", said)
     if any(part in said for part in _UNKNOWN_SESSION):
         return StartFailed(StartFailure.UNKNOWN_SESSION, said, reason)
     kind = StartFailure.AUTH_REQUIRED if reason in _SIGN_IN else StartFailure.FAILED

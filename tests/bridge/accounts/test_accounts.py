@@ -42,7 +42,7 @@ class Bench:
         program = self._folder / "claude"
         program.write_text(
             f'#!/bin/sh\necho "$@" >> {self._folder}/calls\n'
-            + (f"exec sleep {wait}\n" if wait else "")
+            + (f"sleep {wait}\n" if wait else "")
             + f"cat {self._folder}/answer\nexit {status}\n"
         )
         program.chmod(0o755)

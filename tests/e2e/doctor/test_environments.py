@@ -121,9 +121,6 @@ async def test_a_proxy_that_is_no_url_is_told_with_its_reason(start_agent: Start
     assert "Fix or unset HTTPS_PROXY" in error.message
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Claude Code quotes the value of the proxy in its reason, which is passed on as it is"
-)
 @pytest.mark.contract("CL-014")
 async def test_the_password_of_a_proxy_is_not_told(start_agent: StartAgent) -> None:
     client = await start_agent(env={"HTTPS_PROXY": "http://me:MARK-WORD@no host"})
