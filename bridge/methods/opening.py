@@ -233,7 +233,7 @@ def _modes(settings: Settings, request: Request) -> tuple[SessionMode, ...]:
     bypass = bypass_allowed(
         disabled=settings.bypass_disabled,
         uid=uid,
-        sandbox=bool(os.environ.get("IS_SANDBOX")),
+        sandbox=os.environ.get("IS_SANDBOX") == "1",  # nothing else counts for Claude Code
         requested=request.options.get("allowDangerouslySkipPermissions"),
     )
     return catalog(auto=not settings.auto_disabled, bypass=bypass)
