@@ -89,7 +89,8 @@ class Chat:
         mark = self.mark
         text = script([WELL]) if self.is_scripted else WELL
         assert (await self.ask(text))["stopReason"] == "end_turn"
-        assert self.text(since=mark) == WELL
+        said = self.text(since=mark)
+        assert said == WELL, said
 
     async def until_made(self, name: str) -> None:
         """Wait until a file of the project is there."""

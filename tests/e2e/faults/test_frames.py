@@ -52,7 +52,6 @@ MALFORMED: list[Json] = [
     {"type": "command_lifecycle", "command_uuid": 5, "state": []},
     {"type": "control_response", "response": "x"},
     {"type": "control_cancel_request"},
-    {"type": "control_request", "request_id": "c1", "request": {"subtype": "can_use_tool"}},
     {"type": "control_request", "request_id": "c2", "request": {"subtype": "no_such"}},
     {"type": "control_request", "request_id": "c3", "request": {"subtype": "hook_callback"}},
     {"type": 7},

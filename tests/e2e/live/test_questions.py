@@ -108,7 +108,9 @@ async def test_a_tool_of_the_clients_mcp_server_can_be_called(new_chat: NewChat)
     assert [call["status"] for call in chat.calls().values()] == ["completed", "failed"]
 
 
-async def test_an_mcp_server_that_does_not_start_spoils_nothing(new_chat: NewChat) -> None:
+async def test_an_mcp_server_that_does_not_start_is_told_and_spoils_nothing(new_chat: NewChat) -> None:
     missing = {"name": "gone", "command": "/no/such/server", "args": [], "env": []}
     chat = await new_chat(mcpServers=[missing])
+    await chat.ask(script(["All the same."]))
+    assert "gone" in chat.text().removesuffix("All the same.")
     await chat.is_well()
