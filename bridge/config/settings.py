@@ -158,7 +158,7 @@ def parse_tier(path: str, content: bytes) -> Tier:
     if not content.strip():
         return Tier()
     try:
-        values = json.loads(content.decode("utf-8-sig"))
+        values = json.loads(content.decode("utf-8-sig", "replace"))  # as Claude Code reads it
     except (ValueError, RecursionError):
         return Tier(problem=f"Settings at {path} are no valid JSON.")
     return (

@@ -157,7 +157,8 @@ async def test_the_settings_of_the_person(
 ) -> None:
     """The loosest modes may be theirs; the project's file outranks the rest."""
     mine = {"model": "sonnet", "effortLevel": "low", "permissions": {"defaultMode": "bypassPermissions"}}
-    (sandbox.config / "settings.json").write_text(json.dumps(mine))
+    written = json.dumps({**mine, "note": "?"}).encode().replace(b"?", b"\xff")  # half of it no UTF-8
+    (sandbox.config / "settings.json").write_bytes(written)
     client = await start_agent()
     await client.initialize()
     session, told = await begin(client, sandbox.project)

@@ -125,7 +125,7 @@ async def test_a_changed_request_starts_claude_anew_an_equal_one_does_not(
 @pytest.mark.contract("SE-023", "SE-025")
 async def test_the_order_in_a_request_makes_no_difference(shared_agent: AcpClient) -> None:
     client = shared_agent
-    echo, other = ({"name": name, "command": "true", "args": [], "env": []} for name in ("echo", "other"))
+    echo, other = _server("echo"), _server("other")
 
     def asks(servers: list[Json], skills: list[str], limits: Json) -> Json:
         options = {**limits, "skills": skills}
@@ -141,6 +141,10 @@ async def test_the_order_in_a_request_makes_no_difference(shared_agent: AcpClien
     await client.request("session/resume", body(client, session, **changed))
     assert processes(client, session) != before
     await client.request("session/close", {"sessionId": session})
+
+
+def _server(name: str) -> Json:
+    return {"name": name, "command": "true", "args": [], "env": []}
 
 
 async def test_a_session_that_was_never_prompted_may_change_too(shared_agent: AcpClient) -> None:
