@@ -57,9 +57,12 @@ class Claude:
         self._ready = False
         self._closed: Closed | None = None
         self._gone = anyio.Event()
+        self._launch: Launch | None = None
+        self._spawning = anyio.Lock()
         self._starting = anyio.CancelScope()
         self._settled = anyio.Event()
-        """The start has come to its end, a good one or not."""
+        """No start is under way."""
+        self._settled.set()
         self._stopping = anyio.Lock()
 
     @property
@@ -67,6 +70,15 @@ class Claude:
         """The process id while it runs."""
         process = self._process
         return process.pid if process and process.returncode is None else None
+
+    async def spawn(self, launch: Launch) -> None:
+        """Let the process come up before anyone listens to it: `start` of the same launch goes on with it.
+
+        A failure is left to `start`, which meets it again.
+        """
+        async with self._spawning:
+            with suppress(Exception):
+                await (await self._tap_for(launch)).connect()
 
     async def start(
         self, launch: Launch, deliver: "Deliver", limit: float = START_LIMIT
@@ -78,6 +90,7 @@ class Claude:
         process.
         """
         self._deliver = deliver
+        self._settled = anyio.Event()
         try:
             with self._starting:
                 return await self._start(launch, limit)
@@ -132,8 +145,9 @@ class Claude:
         """End the process, by force after five seconds; it is gone on return. May be repeated."""
         with anyio.CancelScope(shield=True):
             self._starting.cancel()
-            if self._tap is not None:
-                await self._settled.wait()
+            async with self._spawning:
+                pass  # a process that comes up is there by now
+            await self._settled.wait()
             await self._end()
 
     def kill(self) -> None:
@@ -145,16 +159,15 @@ class Claude:
 
     async def _start(self, launch: Launch, limit: float) -> dict[str, object]:
         executable = find_executable(launch.cli_path, os.environ)
-        await to_thread.run_sync(load_sdk)
-        from bridge.claude.tap import TapTransport, client_on
+        async with self._spawning:
+            tap = await self._tap_for(launch)
+        from bridge.claude.tap import client_on
 
-        options = {**sdk_options(launch, os.environ, _euid()), "cli_path": executable}
-        self._tap = TapTransport(options, initialize_fields(launch), self._take)
-        self._client = client_on(self._tap)
+        self._client = client_on(tap)
         try:
             with anyio.fail_after(limit):
                 await self._client.connect()
-            self._open(self._tap)
+            self._open(tap)
             return await self._client.get_server_info() or {}
         except Exception as error:
             await self._end()
@@ -162,6 +175,21 @@ class Claude:
         except BaseException:
             await self._end()
             raise
+
+    async def _tap_for(self, launch: Launch) -> "TapTransport":
+        """The transport of this launch; one that came up for another launch is closed."""
+        if self._tap is not None and self._launch != launch:
+            await self._tap.close()
+            self._tap = None
+        if self._tap is None:
+            executable = find_executable(launch.cli_path, os.environ)
+            await to_thread.run_sync(load_sdk)
+            from bridge.claude.tap import TapTransport
+
+            options = {**sdk_options(launch, os.environ, _euid()), "cli_path": executable}
+            self._tap = TapTransport(options, initialize_fields(launch), self._take)
+            self._launch = launch
+        return self._tap
 
     def _open(self, tap: "TapTransport") -> None:
         self._ready = True

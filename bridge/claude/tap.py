@@ -76,7 +76,9 @@ class TapTransport(Transport):
     # ── the six methods that the SDK calls ────────────────────────────────────
 
     async def connect(self) -> None:
-        await self._inner.connect()
+        """Start the process, once; the SDK calls it again for one that came up already."""
+        if self.process is None:
+            await self._inner.connect()
 
     async def write(self, data: str) -> None:
         """Pass a line on; the SDK's initialize request is completed with our fields."""

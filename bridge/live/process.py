@@ -42,6 +42,7 @@ class SessionProcess:
         drop_frames: Callable[[], None],
         gate: "Gate | None",
         admit: Admit,
+        spawned: Claude | None = None,
     ) -> None:
         self._drop_frames = drop_frames
         self._tasks = tasks
@@ -49,6 +50,7 @@ class SessionProcess:
         self._gate = gate
         self._admit = admit
         self._claude: Claude | None = None
+        self._spawned = spawned  # it came up for the first start
         self._requests = 0
         self._replies: dict[str, OnReply] = {}
         self._timers: dict[e.Timer, anyio.CancelScope] = {}
@@ -57,7 +59,8 @@ class SessionProcess:
 
     def start(self, launch: Launch) -> None:
         """Start a process; it ends as `QueryInitialized` or `QueryStartFailed`."""
-        claude = self._claude = Claude(self._tasks, self._gate)
+        claude, self._spawned = self._spawned or Claude(self._tasks, self._gate), None
+        self._claude = claude
         self._tasks.start_soon(self._start, claude, launch, name="claude start")
 
     def stop(self) -> None:

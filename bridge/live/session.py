@@ -12,6 +12,7 @@ from pathlib import Path
 import anyio
 
 from bridge.claude.frames import Closed, Frame
+from bridge.claude.process import Claude
 from bridge.live.answers import Change, Message, answer_goal, answer_prompt
 from bridge.live.goals import read_goal, read_report_request
 from bridge.live.host import Host
@@ -36,7 +37,13 @@ log = logging.getLogger(__name__)
 class LiveSession:
     """A session from its creation to the answer of its close."""
 
-    def __init__(self, setup: Setup, host: Host, on_closed: Callable[["LiveSession"], None]) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        host: Host,
+        on_closed: Callable[["LiveSession"], None],
+        spawned: Claude | None = None,
+    ) -> None:
         self.setup = setup
         self._host = host
         self._trace = host.trace
@@ -58,7 +65,8 @@ class LiveSession:
             hides_errors=book is not None,
             shows_children=setup.client.subagent_transcript,
         )
-        process = SessionProcess(host.tasks, self.post, self._drop_frames, host.gate, self._admit)
+        drop = self._drop_frames
+        process = SessionProcess(host.tasks, self.post, drop, host.gate, self._admit, spawned)
         self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post, book)
         self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}

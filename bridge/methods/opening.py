@@ -123,7 +123,7 @@ def fork(sessions: Sessions, inbound: Inbound) -> None:
 
 async def _open_new(sessions: Sessions, inbound: Inbound, request: Request) -> None:
     setup = await _setup(sessions, request, sessions.host.new_id())
-    sessions.open(setup, inbound)
+    await sessions.open(setup, inbound)
 
 
 async def _open_stored(sessions: Sessions, inbound: Inbound, request: Request, id: str, replay: bool) -> None:
@@ -142,7 +142,9 @@ async def _open_stored(sessions: Sessions, inbound: Inbound, request: Request, i
         raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": id})
     choices = await to_thread.run_sync(last_choices, transcript) if transcript is not None else LastChoices()
     setup = await _setup(sessions, request, id, choices, explicit=mode)
-    sessions.open(replace(setup, transcript=transcript, replay=replay and transcript is not None), inbound)
+    await sessions.open(
+        replace(setup, transcript=transcript, replay=replay and transcript is not None), inbound
+    )
 
 
 async def _open_fork(sessions: Sessions, inbound: Inbound, request: Request, source: str) -> None:
@@ -153,7 +155,7 @@ async def _open_fork(sessions: Sessions, inbound: Inbound, request: Request, sou
     choices = await to_thread.run_sync(last_choices, transcript)
     id = sessions.host.new_id()
     setup = await _setup(sessions, request, id, choices)
-    sessions.open(replace(setup, fork=Fork(source, id, at)), inbound)
+    await sessions.open(replace(setup, fork=Fork(source, id, at)), inbound)
 
 
 def _fork_record(request: Request, transcript: Path, source: str) -> str | None:

@@ -1,16 +1,19 @@
 """What a user says in a session: prompts, steering, goals, and the end of it."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from bridge.accounts.accounts import Context
 from bridge.live.goals import goal_text
-from bridge.live.session import Blocks, LiveSession
 from bridge.messages.prompts import unsupported_block
 from bridge.methods.sessions import Sessions
 from bridge.peer import Inbound
 from wire import rpc
 from wire.acp.session import CloseSessionRequest, PromptRequest
 from wire.params import read
+
+if TYPE_CHECKING:
+    from bridge.live.session import Blocks, LiveSession
 
 
 def prompt(sessions: Sessions, inbound: Inbound) -> None:
@@ -54,7 +57,7 @@ def close(sessions: Sessions, inbound: Inbound) -> None:
         session.close(inbound)
 
 
-def _addressed(sessions: Sessions, params: Mapping[str, object]) -> tuple[LiveSession, Blocks]:
+def _addressed(sessions: Sessions, params: Mapping[str, object]) -> "tuple[LiveSession, Blocks]":
     """The session and the content of a message."""
     _check_kinds(params.get("prompt"))
     request = read(PromptRequest, params)

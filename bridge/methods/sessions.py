@@ -3,19 +3,23 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio import to_thread
 
 from bridge.capabilities import ClientCapabilities
+from bridge.claude.process import Claude
 from bridge.live.host import Host
-from bridge.live.session import LiveSession
-from bridge.live.setup import Setup
+from bridge.live.setup import Setup, launch
 from bridge.peer import Inbound
 from bridge.sessions.listing import SessionList
 from wire import rpc
 from wire.acp.session import CancelNotification
 from wire.params import read
+
+if TYPE_CHECKING:
+    from bridge.live.session import LiveSession
 
 log = logging.getLogger(__name__)
 
@@ -77,29 +81,36 @@ class Sessions:
         except Exception as error:
             inbound.reject(error)
 
-    def get(self, id: str) -> LiveSession | None:
+    def get(self, id: str) -> "LiveSession | None":
         """The live session of an id."""
         return self._live.get(id)
 
-    def live(self) -> tuple[LiveSession, ...]:
+    def live(self) -> "tuple[LiveSession, ...]":
         """Every live session, in the order they were opened."""
         return tuple(self._live.values())
 
-    def require(self, id: str) -> LiveSession:
+    def require(self, id: str) -> "LiveSession":
         """The live session of an id; raises WireError -32002 when there is none."""
         session = self._live.get(id)
         if session is None or session.is_closing:
             raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": id})
         return session
 
-    def open(self, setup: Setup, inbound: Inbound) -> LiveSession:
-        """Create a live session for the request that wants it."""
-        session = LiveSession(setup, self.host, self._forget)
-        self._live[setup.id] = session
-        session.open(inbound)
-        return session
+    async def open(self, setup: Setup, inbound: Inbound) -> None:
+        """Create a live session for the request that wants it.
 
-    async def close(self, session: LiveSession) -> None:
+        The first one waits for its code to be imported, and its process comes up meanwhile.
+        """
+        host, resume = self.host, setup.transcript is not None
+        claude = Claude(host.tasks, host.gate)
+        await claude.spawn(
+            launch(setup, host.accounts.route, claude_id=setup.id, mode=setup.mode, resume=resume)
+        )
+        make = await to_thread.run_sync(_import_live)
+        session = self._live[setup.id] = make(setup, host, self._forget, claude)
+        session.open(inbound)
+
+    async def close(self, session: "LiveSession") -> None:
         """Close a session and wait for its end."""
         session.close()
         await session.ended.wait()
@@ -117,8 +128,15 @@ class Sessions:
         for session in self._live.values():
             session.kill()
 
-    def _forget(self, session: LiveSession) -> None:
+    def _forget(self, session: "LiveSession") -> None:
         if self._live.get(session.setup.id) is session:
             del self._live[session.setup.id]
         if not self._live:
             self._emptied.set()
+
+
+def _import_live() -> "type[LiveSession]":
+    """A session's machines, tools and views: half of all code, which no process needs to come up."""
+    from bridge.live.session import LiveSession
+
+    return LiveSession

@@ -1,0 +1,31 @@
+"""What is imported when: a session's process comes up while the code of sessions is imported."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+WITHOUT_SESSIONS = """
+import sys
+import bridge.claude.tap, bridge.serve
+from bridge.claude.lean import load_sdk
+from bridge.methods.table import METHODS
+print(*sys.modules)
+"""
+
+
+def test_the_methods_do_without_the_code_of_sessions() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SESSIONS],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    loaded = done.stdout.split()
+
+    assert "bridge.methods.opening" in loaded
+    slow = ("bridge.live.session", "bridge.tools.report", "bridge.view.screen", "machines.conversation")
+    assert [each for each in slow if each in loaded] == []
