@@ -30,6 +30,27 @@ from machines.ask_events import (
 from machines.ask_events import (
     PlanStopped as PlanStopped,
 )
+from machines.process_events import (
+    QueryInitialized as QueryInitialized,
+)
+from machines.process_events import (
+    QueryStartFailed as QueryStartFailed,
+)
+from machines.process_events import (
+    QueryStopped as QueryStopped,
+)
+from machines.process_events import (
+    StartFailure as StartFailure,
+)
+from machines.process_events import (
+    StreamClosed as StreamClosed,
+)
+from machines.process_events import (
+    StreamEnd as StreamEnd,
+)
+from machines.process_events import (
+    WorkerShuttingDown as WorkerShuttingDown,
+)
 from machines.task_events import (
     LevelListed as LevelListed,
 )
@@ -146,16 +167,7 @@ class AskAnswered:
     failure: str | None = None
 
 
-# ── the life of one Claude Code process ───────────────────────────────────────
-
-
-class StartFailure(Enum):
-    """Why Claude Code did not come up."""
-
-    UNKNOWN_SESSION = "unknown_session"
-    AUTH_REQUIRED = "auth_required"
-    WITHDRAWN = "withdrawn"
-    FAILED = "failed"
+# ── how a session is opened ───────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,47 +180,6 @@ class HistoryFailed:
     """The stored conversation could not be told."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class QueryInitialized:
-    """The process answered its initialize request."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryStartFailed:
-    """The process could not be started, or ended before it answered."""
-
-    kind: StartFailure
-    text: str
-    reason: str | None = None
-    """What makes it this failure, where that is known by name."""
-
-
-class StreamEnd(Enum):
-    """How the frames of a process ended when nobody asked it to."""
-
-    ENDED = "ended"
-    DIED = "died"
-    BROKEN = "broken"
-
-
-@dataclass(frozen=True, slots=True)
-class StreamClosed:
-    """The last item of the tap's queue."""
-
-    end: StreamEnd
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerShuttingDown:
-    """`system/worker_shutting_down`: what follows may still be buffered output."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryStopped:
-    """The process that the bridge was told to stop is gone."""
 
 
 # ── turns and their results ───────────────────────────────────────────────────

@@ -4,22 +4,7 @@ import re
 
 from machines.outputs import Failure, FailureKind
 from machines.session_reports import Action, Category, IncidentFacts
-
-USAGE_LIMIT_PREFIXES = (
-    "You've hit your",
-    "You've reached your",
-    "You're out of usage credits",
-    "Your org is out of usage · add funds to continue",
-    "Your org is out of usage · contact your admin",
-    "Your seat type doesn't include usage credits",
-    "Your seat type doesn't include usage",
-    "Your usage allocation has been disabled by your admin",
-    "Your group's usage limit is set to $0",
-    "Fable 5 requires usage credits",
-    "You're out of extra usage",
-    "Your seat type doesn't include extra usage",
-)
-"""How Claude Code begins the text of a usage limit."""
+from machines.usage_limits import USAGE_LIMIT_PREFIXES
 
 _RETRY: tuple[Action, ...] = ("retry",)
 _NEW: tuple[Action, ...] = ("new_session",)

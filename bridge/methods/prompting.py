@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bridge.accounts.accounts import Context
-from bridge.live.goals import goal_text
 from bridge.messages.prompts import unsupported_block
 from bridge.methods.sessions import Sessions
 from bridge.peer import Inbound
@@ -39,6 +38,8 @@ def goal(sessions: Sessions, inbound: Inbound) -> None:
     """`_session/goal`: set or clear the goal; only AIR knows goals (decision 38)."""
     if not sessions.client.air:
         raise rpc.method_not_found(inbound.method)
+    from bridge.live.goals import goal_text  # with the rest of a session's code
+
     params = inbound.params
     command, id = goal_text(params.get("action"), params.get("objective")), params.get("sessionId")
     if not isinstance(id, str):

@@ -27,5 +27,5 @@ def test_the_methods_do_without_the_code_of_sessions() -> None:
     loaded = done.stdout.split()
 
     assert "bridge.methods.opening" in loaded
-    slow = ("bridge.live.session", "bridge.tools.report", "bridge.view.screen", "machines.conversation")
+    slow = ("bridge.live.session", "bridge.tools.report", "bridge.view.screen", "machines.events")
     assert [each for each in slow if each in loaded] == []

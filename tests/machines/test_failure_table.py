@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.failure_table import USAGE_LIMIT_PREFIXES, facts_of, retry_facts
+from machines.failure_table import facts_of, retry_facts
 from machines.outputs import Failure, FailureKind
+from machines.usage_limits import USAGE_LIMIT_PREFIXES
 
 API = FailureKind.API
 TITLE = 256

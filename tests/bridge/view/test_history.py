@@ -10,7 +10,7 @@ import pytest
 from bridge.capabilities import read_capabilities
 from bridge.tools.report import ToolReports
 from bridge.view.history import History
-from machines.failure_table import USAGE_LIMIT_PREFIXES
+from machines.usage_limits import USAGE_LIMIT_PREFIXES
 from tests.bridge.view.stand_ins import Client
 from tests.support.clients import CAPABILITIES
 
