@@ -41,10 +41,10 @@ async def test_a_form_of_a_server(chat_as: ChatAs) -> None:
     ]
 
 
-@pytest.mark.parametrize(("action", "told_server"), [("decline", "decline"), ("perhaps", "cancel")])
-async def test_no_answer_is_no_consent(action: str, told_server: str, chat_as: ChatAs) -> None:
+async def test_no_answer_is_no_consent(chat_as: ChatAs) -> None:
     chat = await chat_as("plain", mcpServers=[SERVER])
-    assert f'"action": "{told_server}"' in await heard(chat, lambda _: {"action": action}, FORM)
+    assert '"action": "decline"' in await heard(chat, lambda _: {"action": "decline"}, FORM)
+    assert '"action": "cancel"' in await heard(chat, lambda _: {"action": "perhaps"}, FORM)
 
 
 @pytest.mark.parametrize(("kind", "call"), [("bare", FORM), ("plain", LINK)])

@@ -74,29 +74,24 @@ async def test_air_knows_which_field_is_the_other_answer(chat_as: ChatAs) -> Non
     assert [call["title"] for call in chat.calls().values()] == ["Asking for your input"]
 
 
-@pytest.mark.parametrize(
-    ("content", "heard"),
-    [
+async def test_the_model_hears_a_choice(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    for content, heard in (
         ({"question_0": "Blue"}, '"Which color?"="Blue"'),
         ({"question_0_custom": " Green "}, '"Which color?"="Green"'),
         ({"question_0": "Red", "question_0_custom": " dark "}, '"Which color?"="Red" notes: dark'),
-    ],
-)
-async def test_the_model_hears_a_choice(content: Json, heard: str, chat_as: ChatAs) -> None:
-    assert heard in await answered(await chat_as("plain"), accept(**content), COLOR)
+    ):
+        assert heard in await answered(chat, accept(**content), COLOR)
 
 
-@pytest.mark.parametrize(
-    ("content", "heard"),
-    [
+async def test_the_model_hears_several_choices(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    for content, heard in (
         ({"question_0": ["S", "L"]}, '"Which sizes?"="S, L"'),
         ({"question_0": ["S"], "question_0_custom": "XL, wide"}, '"Which sizes?"="S, "XL, wide""'),
-    ],
-)
-async def test_the_model_hears_several_choices(content: Json, heard: str, chat_as: ChatAs) -> None:
-    chat = await chat_as("plain")
-    assert heard in (await answered(chat, accept(**content), SIZE)).replace("\\", "")
-    (form,) = chat.asked("elicitation/create")
+    ):
+        assert heard in (await answered(chat, accept(**content), SIZE)).replace("\\", "")
+    form = chat.asked("elicitation/create")[-1]
     field = form["requestedSchema"]["properties"]["question_0"]
     assert field["type"] == "array"
     assert [choice["const"] for choice in field["items"]["anyOf"]] == ["S", "L"]

@@ -34,9 +34,8 @@ async def cycle_over(chat: Chat, since: int) -> Json:
     return update
 
 
-@pytest.mark.parametrize("kind", ["plain", "air", "rfd"])
-async def test_a_command_in_the_background_is_told_when_it_ends(kind: str, chat_as: ChatAs) -> None:
-    chat = await chat_as(kind)
+async def test_a_command_in_the_background_is_told_when_it_ends(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
     result = await chat.ask(script([background(chat)], ["Started."], ["It is over."]))
     assert result["stopReason"] == "end_turn"
     assert chat.text() == "Started."
@@ -50,9 +49,8 @@ async def test_a_command_in_the_background_is_told_when_it_ends(kind: str, chat_
 
 
 @pytest.mark.contract("CY-002", "CY-003", "CY-015", "CY-016")
-@pytest.mark.parametrize("kind", ["plain", "air"])
-async def test_a_cancel_ends_the_calls_of_a_cycle(kind: str, chat_as: ChatAs) -> None:
-    chat = await chat_as(kind)
+async def test_a_cancel_ends_the_calls_of_a_cycle(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
     await chat.ask(
         script([background(chat)], ["Started."], ["Over.", bash(f"touch began; {SLEEP}")], ["No."])
     )
@@ -116,7 +114,7 @@ async def test_a_prompt_behind_a_turn_that_waits_is_answered(chat_as: ChatAs) ->
     await chat.is_well()
 
 
-@pytest.mark.parametrize("kind", ["plain", "air", "rfd"])
+@pytest.mark.parametrize("kind", ["plain", "rfd"])
 async def test_a_cancel_ends_a_turn_that_waits(kind: str, chat_as: ChatAs) -> None:
     chat = await chat_as(kind)
     work = agent([bash("npm test; touch child; sleep 3; touch grown"), "No."])

@@ -105,9 +105,8 @@ async def test_a_loss_in_a_compaction_ends_it(chat_as: ChatAs, shared_api: Scrip
 # ── cancels ───────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("kind", ["air", "rfd"])
-async def test_a_cancel_in_a_tool_and_a_prompt_in_one_write(kind: str, chat_as: ChatAs) -> None:
-    chat = await chat_as(kind)
+async def test_a_cancel_in_a_tool_and_a_prompt_in_one_write(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
     first = chat.prompt(script(["I wait.", bash(f"touch began; {SLEEP}; touch ended")], ["No."]))
     await chat.until_made("began")
     with chat.client.one_write():
@@ -161,9 +160,8 @@ async def test_a_close_in_a_tool_answers_everything(chat_as: ChatAs) -> None:
 # ── commands that need no model ───────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("kind", ["plain", "air"])
-async def test_local_commands_say_what_they_have_to_once(kind: str, chat_as: ChatAs) -> None:
-    chat = await chat_as(kind)
+async def test_local_commands_say_what_they_have_to_once(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
     await chat.ask("remember the zebra " + script(["A zebra."]))
     asked = len(chat.requests())
     for command, says in (("/context", "Context Usage"), ("/cost", "cost")):

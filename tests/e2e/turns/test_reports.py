@@ -92,8 +92,7 @@ async def test_what_nobody_may_ask_is_not_answered(chat_as: ChatAs) -> None:
 
 
 @pytest.mark.contract("TC-048", "NG-028")
-@pytest.mark.parametrize("kind", ["plain", "airmin"])
-async def test_others_get_no_report(kind: str, chat_as: ChatAs) -> None:
-    chat = await chat_as(kind)
+async def test_others_get_no_report(chat_as: ChatAs) -> None:
+    chat = await chat_as("airmin")
     await prompt(chat, script(["Nothing."]), "r-1").result()
     assert reports(chat) == []

@@ -33,9 +33,8 @@ def steer(chat: Chat, text: str, idle: str | None = None) -> Call:
 
 
 @pytest.mark.contract("TC-065")
-@pytest.mark.parametrize("kind", ["plain", "air"])
-async def test_steering_in_a_text_ends_it_and_the_turn_has_one_answer(kind: str, chat_as: ChatAs) -> None:
-    chat = await chat_as(kind)
+async def test_steering_in_a_text_ends_it_and_the_turn_has_one_answer(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
     call = chat.prompt(script([slow()]))
     await chat.client.wait_update("agent_message_chunk", since=chat.start)
     assert await steer(chat, script(["Another way."])).result() == INJECTED
