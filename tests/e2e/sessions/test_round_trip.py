@@ -201,3 +201,36 @@ async def test_a_subagent_leaves_its_call_and_its_report(two: tuple[AcpClient, A
 
     await load(second, session)
     assert told(second, session) == live
+
+
+@pytest.mark.parametrize("kind", ["bare", "rfd"])
+async def test_a_compacted_conversation_begins_with_its_summary(
+    kind: str, start_agent: StartAgent, api: ScriptedApi
+) -> None:
+    """As a compaction for a client that knows them, else as text; the model gets it too (S§8.3)."""
+    first = await start_agent()
+    await first.initialize(kind)
+    session = await first.new_session()
+    await first.prompt(session, "Alpha. " + script(["One."])).result()
+    await first.prompt(session, "/compact").result()
+    await first.prompt(session, "Beta. " + script(["Two."])).result()
+    await first.request("session/close", {"sessionId": session})
+
+    second = await start_agent()
+    await second.initialize(kind)
+    await load(second, session)
+    summary, *rest = told(second, session)
+    if kind == "rfd":
+        assert (summary["is"], summary["status"]) == ("compaction_update", "completed")
+        assert "The scripted summary." in str(summary["summary"])
+    else:
+        assert summary["is"] == "user_message"
+        assert "The scripted summary." in summary["text"]
+    shown = "\n".join(texts([summary, *rest], "user_message"))
+    assert not [tag for tag in ("<command-", "<local-command", "<system-reminder", "Alpha.") if tag in shown]
+    assert texts(rest, "agent_message") == ["Two."]
+    await second.prompt(session, script(["Three."])).result()
+    asked = str(api.requests[-1].body["messages"])
+    assert "The scripted summary." in asked
+    assert "Beta." in asked
+    assert "Alpha." not in asked
