@@ -204,3 +204,18 @@ async def test_the_running_prompt_is_cancelled_alone(chat: Chat) -> None:
     assert chat.text(since=(await first.message()).seq) == "Second."
     chat.client.notify("$/cancel_request", {"requestId": first.id})
     await chat.is_well()
+
+
+@pytest.mark.contract("CY-021", "CY-023")
+async def test_of_prompts_that_run_together_one_is_cancelled_alone(chat: Chat) -> None:
+    first = chat.prompt(script([slow(12)]))
+    await first_text(chat)
+    with chat.client.one_write():
+        second, third = chat.prompt("Just this."), chat.prompt(script([slow(20)]))
+    await first_text(chat, (await first.message()).seq)
+    chat.client.notify("$/cancel_request", {"requestId": second.id})
+    assert await stop_reasons([second]) == ["cancelled"]
+    assert not third.done
+    assert await stop_reasons([third]) == ["end_turn"]
+    assert chat.text(since=(await first.message()).seq) == slow(20)["text"]
+    await chat.is_well()
