@@ -222,12 +222,21 @@ def _read_settings(sessions: Sessions, request: Request) -> Settings:
     config_dir = str(config_folder(os.environ, Path(sessions.host.home)))
     given = request.options.get("settings")
     if isinstance(given, str) and not given.lstrip().startswith("{"):
-        given = read_tier(os.path.join(request.cwd, given)).values
+        given = _settings_file(os.path.join(request.cwd, given))
     try:
         own = programmatic_settings(given, os.environ.get("CLAUDE_MODEL_CONFIG"))
     except ValueError as error:
         raise rpc.WireError(rpc.INTERNAL_ERROR, f"Internal error: {error}") from None
     return read_settings(settings_paths(request.cwd, config_dir, sys.platform), own)
+
+
+def _settings_file(path: str) -> Mapping[str, object]:
+    """The settings file that a request names; unlike the others, it has to be there (S§3.3)."""
+    tier = read_tier(path)
+    if tier.problem is not None or not os.path.exists(path):
+        details = "The settings file of the request cannot be read."
+        raise rpc.WireError(rpc.INTERNAL_ERROR, data={"details": details})
+    return tier.values
 
 
 def _modes(settings: Settings, request: Request) -> tuple[SessionMode, ...]:

@@ -152,6 +152,20 @@ async def test_settings_of_the_request_outrank_the_files(
         await shared_agent.request("session/close", {"sessionId": session})
 
 
+async def test_a_settings_file_that_the_request_names_has_to_be_there(
+    shared_agent: AcpClient, folder: Path
+) -> None:
+    (folder / "broken.json").write_text("{ broken")
+    before = shared_agent.mark.living().keys()
+    for name in ("nope.json", "broken.json", str(folder)):
+        meta = {"claudeCode": {"options": {"settings": name}}}
+        params = {"cwd": str(folder), "mcpServers": [], "_meta": meta}
+        error = await shared_agent.call("session/new", params).error()
+        assert (error.code, error.message) == (-32603, "Internal error")
+        assert error.data == {"details": "The settings file of the request cannot be read."}
+    assert shared_agent.mark.living().keys() == before
+
+
 async def test_the_settings_of_the_person(
     start_agent: StartAgent, sandbox: Sandbox, api: ScriptedApi
 ) -> None:
