@@ -183,7 +183,7 @@ def test_what_a_client_can_do_is_known_once_and_for_all() -> None:
 
 
 @pytest.mark.contract("NG-014", "TC-032")
-@given(JSON | st.sampled_from([*map(dict, CAPABILITIES.values())]), JSON)
+@given(JSON | st.sampled_from([*map(dict, CAPABILITIES.values())]), JSON | NAMES)
 def test_the_list_is_the_same_for_every_air_client(declared: Any, air: Any) -> None:
     more = declared if isinstance(declared, dict) else {}
     found = client({"version": 1, "capabilities": air}, **{key: more[key] for key in more if key != "_meta"})

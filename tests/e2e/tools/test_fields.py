@@ -72,7 +72,7 @@ async def test_the_story_came_to_its_end(story: Story) -> None:
 
 
 @others
-@pytest.mark.contract("TC-001", "NG-003")
+@pytest.mark.contract("TC-001", "NG-003", "NG-032")
 async def test_nothing_of_air_reaches_another_client(story: Story) -> None:
     for body in story.bodies():
         assert "jetbrains" not in keys(body)
@@ -226,7 +226,7 @@ async def test_a_subagent_of_air(story: Story) -> None:
 
 
 @air_clients
-@pytest.mark.contract("TC-061")
+@pytest.mark.contract("TC-061", "NG-032")
 async def test_air_is_told_which_calls_are_mcp(story: Story) -> None:
     calls = {update["toolCallId"]: update["_meta"] for update in story.chat.updates("tool_call")}
     marked = {id for id, meta in calls.items() if "is_mcp_tool_call" in meta}

@@ -64,7 +64,7 @@ CAPABILITY = {"diffPatch", "recommendedValue", "asyncTasks", "agentFileChangeRep
 
 
 @air_clients
-@pytest.mark.contract("NG-025", "NG-026")
+@pytest.mark.contract("NG-018", "NG-025", "NG-026")
 async def test_a_record_of_air_has_what_its_client_declared(story: Story) -> None:
     told = {key for record in records(story, "air") for key in record} - {"version", "customAnswer"}
     always = {"capabilities", "goal", "permission", "commandTitle", "subagent", "skill", "kind"}
@@ -73,6 +73,22 @@ async def test_a_record_of_air_has_what_its_client_declared(story: Story) -> Non
         {"diffPatch", "recommendedValue", "asyncTasks"} if story.kind == "air" else set()
     )
     assert told <= always | {"contextCompaction"} | CAPABILITY
+
+
+FIELDS = ("status", "title", "kind", "content", "locations", "rawInput", "rawOutput")
+
+
+@pytest.mark.contract("TC-102")
+async def test_no_client_is_told_a_field_of_a_tool_twice(story: Story) -> None:
+    calls: dict[str, Json] = {}
+    for update in story.chat.updates():
+        id = str(update.get("toolCallId"))
+        if id.startswith("toolu_"):
+            held = calls.setdefault(id, {})
+            news = {key: update[key] for key in FIELDS if key in update}
+            assert not [key for key in news if key in held and held[key] == news[key]], update
+            held |= news
+    assert len(calls) > 20
 
 
 @pytest.mark.contract("TC-147")
