@@ -129,3 +129,18 @@ async def test_a_cancel_ends_a_turn_that_waits(kind: str, chat_as: ChatAs) -> No
     await chat.is_well()
     assert "No." not in chat.text(since=mark)
     assert not (chat.project / "grown").exists()
+
+
+@pytest.mark.contract("CY-018")
+async def test_a_close_in_a_cycle_ends_its_calls_first(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    await chat.ask(script([background(chat)], ["Started."], [bash(f"touch began; {SLEEP}")], ["No."]))
+    (chat.project / "go").touch()
+    await chat.until_made("began")
+    mark = chat.mark
+    close = chat.client.call("session/close", {"sessionId": chat.session})
+    assert await close.result() == {}
+    (ended,) = chat.updates("tool_call_update", since=mark)
+    assert ended["status"] == "failed"
+    assert [call["status"] for call in chat.calls().values()] == ["completed", "failed"]
+    assert chat.updates(since=(await close.message()).seq) == []
