@@ -104,6 +104,7 @@ def test_m11_a_summary_that_comes_before_is_told_with_the_end() -> None:
 
 
 @pytest.mark.contract("TC-016")
+@pytest.mark.contract("CC-015")
 def test_m11_a_summary_that_was_streamed_is_not_told_again() -> None:
     done = outputs(START, PIECE, SummaryStreamed("c", "of it"), SUMMARY, DONE)[-1]
     assert done == ReportCompaction("c", "completed")

@@ -44,6 +44,12 @@ def test_without_forms_there_are_no_questions(capabilities: Any, denied: bool) -
     assert ("AskUserQuestion" in started(capabilities).disallowed_tools) is denied
 
 
+@pytest.mark.contract("SE-017")
+@pytest.mark.parametrize(("value", "forwards"), [(True, True), (1, False), ("true", False), (None, False)])
+def test_the_text_of_subagents_is_asked_for_by_exactly_true(value: object, forwards: bool) -> None:
+    assert started({"_meta": {"subagent-transcript": value}}).forward_subagent_text is forwards
+
+
 def test_the_mode_is_always_told_and_bypass_only_where_it_is_offered() -> None:
     described = started({})
     assert (described.permission_mode, described.allow_bypass) == ("plan", False)

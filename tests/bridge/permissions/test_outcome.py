@@ -175,6 +175,13 @@ def test_a_fresh_context_stops_the_turn_and_keeps_the_plan() -> None:
     assert outcome.follow_ups == (PlanStopped("toolu_1", "auto", "do it"),)
 
 
+@pytest.mark.contract("PM-098")
+def test_what_a_plan_wants_allowed_is_forgotten_in_a_fresh_context() -> None:
+    prompts = {"allowedPrompts": [{"tool": "Bash", "prompt": "run the tests"}]}
+    outcome = answered(offered("ExitPlanMode", {"plan": "do it", **prompts}), "exit-plan-clear-auto")
+    assert "run the tests" not in str(outcome)
+
+
 @pytest.mark.contract("PM-050")
 def test_keep_planning_stops_the_turn() -> None:
     outcome = answered(plan(), "reject")
