@@ -22,15 +22,6 @@ async def client(agent_command: list[str], sandbox: Sandbox) -> AsyncIterator[Ac
         yield client
 
 
-@pytest.fixture
-async def stored(client: AcpClient) -> Json:
-    """What a request for a stored session says of it."""
-    session = await client.new_session()
-    await client.prompt(session, "First. " + script(["One."])).result()
-    await client.request("session/close", {"sessionId": session})
-    return {"sessionId": session, "cwd": str(client.sandbox.project), "mcpServers": []}
-
-
 def processes(client: AcpClient, stored: Json) -> list[int]:
     return [pid for pid, command in client.mark.living().items() if stored["sessionId"] in command]
 
@@ -40,6 +31,17 @@ async def until(client: AcpClient, stored: Json, count: int) -> None:
     with anyio.fail_after(HANG):
         while len(processes(client, stored)) != count:  # noqa: ASYNC110 - no event tells it
             await anyio.sleep(0.02)
+
+
+@pytest.fixture
+async def stored(client: AcpClient) -> Json:
+    """What a request for a stored session says of it."""
+    session = await client.new_session()
+    await client.prompt(session, "First. " + script(["One."])).result()
+    await client.request("session/close", {"sessionId": session})
+    request = {"sessionId": session, "cwd": str(client.sandbox.project), "mcpServers": []}
+    await until(client, request, 0)
+    return request
 
 
 async def test_two_loads_one_after_the_other_are_both_told(client: AcpClient, stored: Json) -> None:

@@ -63,6 +63,12 @@ def furnish(project: Path) -> None:
     )
 
 
+async def until_made(path: Path) -> None:
+    with anyio.fail_after(HANG):
+        while not await anyio.Path(path).exists():  # noqa: ASYNC110 - no event tells it
+            await anyio.sleep(0.02)
+
+
 async def converse(client: AcpClient, session: str) -> None:
     """Play the whole conversation and close the session."""
     project = client.sandbox.project
@@ -71,9 +77,7 @@ async def converse(client: AcpClient, session: str) -> None:
     for prompt in whole:
         assert (await client.prompt(session, prompt).result())["stopReason"] == "end_turn"
     call = client.prompt(session, cut)
-    with anyio.fail_after(HANG):
-        while not (project / "began").exists():  # noqa: ASYNC110 - no event tells it
-            await anyio.sleep(0.02)
+    await until_made(project / "began")
     client.cancel(session)
     assert (await call.result())["stopReason"] == "cancelled"
     await client.request("session/close", {"sessionId": session})
@@ -174,7 +178,7 @@ async def test_a_filler_behind_an_interruption_is_not_shown_as_an_answer(
         if turn == 0:
             session = await client.new_session()
             call = client.prompt(session, script(["Running.", bash(f"touch began; {SLEEP}")]))
-            await client.wait_update("tool_call_update", lambda update: update["rawInput"])
+            await until_made(sandbox.project / "began")
             client.cancel(session)
             await call.result()
         else:
