@@ -41,7 +41,7 @@ ODD: list[Json] = [
 ]
 
 MALFORMED: list[Json] = [
-    *({"type": kind} for kind in ("assistant", "user", "result", "system", "stream_event")),
+    *({"type": kind} for kind in ("assistant", "user", "system", "stream_event")),
     *({"type": kind, "message": "text"} for kind in ("assistant", "user")),
     {"type": "assistant", "message": {"content": [{"type": "tool_use"}, 7, None, {"type": 5}]}},
     {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": 5}, "x"]}},
