@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+PATIENCE = 2.0
+"""Seconds that the first question for the account waits for a session that is being opened."""
+
 DRAIN = 5.0
 """Seconds that requests may still run after the end of input, and that sessions get to close."""
 
@@ -130,13 +133,15 @@ class Agent:
         """Import the rest while the client reads the answer, then serve what came meanwhile."""
         sessions = await to_thread.run_sync(self._surroundings.open_sessions, self._peer, self._client)
         self._sessions = sessions
-        sessions.host.accounts.probe()
         for serve in self._deferred:
             try:
                 serve(sessions)
             except Exception:
                 log.exception("a message of the client could not be handled")
         self._deferred.clear()
+        await self._answered(PATIENCE)  # the start of a session has the machine for itself
+        if not self._closing:
+            sessions.host.accounts.probe()
 
     def _to_sessions(self, serve: "Callable[[Sessions], None]") -> None:
         if self._sessions is not None:
@@ -154,13 +159,17 @@ class Agent:
 
     async def _drain(self) -> None:
         """Requests that were read are served; prompts end with their sessions (W§5.1)."""
-        with anyio.move_on_after(DRAIN):
-            # A poll of the last moments is simpler than an event at every answer.
+        await self._answered(DRAIN)
+        await self._close()
+
+    async def _answered(self, limit: float) -> None:
+        """Wait until no request but prompts is open, for `limit` seconds at most."""
+        with anyio.move_on_after(limit):
+            # A poll is simpler than an event at every answer.
             while any(  # noqa: ASYNC110
                 inbound.method != "session/prompt" for inbound in self._peer.pending
             ):
                 await anyio.sleep(0.01)
-        await self._close()
 
     async def _close(self) -> None:
         with anyio.CancelScope(shield=True):
