@@ -63,7 +63,7 @@ class LiveSession:
             self._stream,
             lambda uuid: self._performer.is_ours(uuid),
             hides_errors=book is not None,
-            shows_children=setup.client.subagent_transcript,
+            shows_children=setup.shows_children,
         )
         drop = self._drop_frames
         process = SessionProcess(host.tasks, self.post, drop, host.gate, self._admit, spawned)

@@ -43,6 +43,11 @@ class Setup:
     fingerprint: str = ""
     """What of the request decides whether a live session can serve another one (S§4.2)."""
 
+    @property
+    def shows_children(self) -> bool:
+        """The text of subagents is shown on the session itself (SA-010, SA-011)."""
+        return self.client.subagent_transcript or self.options.get("forwardSubagentText") is True
+
 
 def launch(setup: Setup, route: Route | None, *, claude_id: str, mode: str, resume: bool) -> Launch:
     """Describe the process; `claude_id` is the conversation's id in Claude Code's store."""

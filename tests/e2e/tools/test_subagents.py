@@ -49,9 +49,6 @@ async def test_a_client_that_wants_the_transcript_gets_it_on_the_root(
     assert_flat(await heard(start_agent, api, meta))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the option reaches Claude Code, but the text is dropped on its way out"
-)
 @pytest.mark.contract("TC-111", "SA-010")
 async def test_so_does_a_session_that_was_opened_with_the_option(
     start_agent: StartAgent, api: ScriptedApi
