@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.chat import Chat, bash, script, use
 from tests.e2e.permissions.kinds import ChatAs
-from tests.e2e.permissions.words import local_rules, offered, select, statuses
+from tests.e2e.permissions.words import local_rules, offered, select, statuses, until_rules
 from tests.support import echo_mcp
 from tests.support.rpc import Json
 
@@ -34,7 +34,7 @@ async def test_a_command_is_remembered_in_the_local_settings(chat_as: ChatAs) ->
         LASTING: "Yes, and don't ask again for npm test * commands",
         "reject": "No",
     }
-    assert local_rules(chat.project) == ["Bash(npm test *)"]
+    await until_rules(chat.project, "Bash(npm test *)")
     assert await choices(chat, bash("npm test")) == {}
 
     other = await chat_as("plain", cwd=str(chat.project))
@@ -46,7 +46,7 @@ async def test_several_commands_are_remembered_together(chat_as: ChatAs) -> None
     chat = await chat_as("air")
     names = await choices(chat, bash("npm test; exit 3"))
     assert names[LASTING] == "Yes, and don't ask again for npm test * and exit 3 commands"
-    assert sorted(local_rules(chat.project)) == ["Bash(exit 3)", "Bash(npm test *)"]
+    await until_rules(chat.project, "Bash(exit 3)", "Bash(npm test *)")
     assert await choices(chat, bash("npm test")) == {}
 
 
@@ -63,7 +63,7 @@ async def test_a_tool_of_a_server_is_remembered_alone(chat_as: ChatAs) -> None:
     chat = await chat_as("air", mcpServers=[ECHO])
     names = await choices(chat, use("mcp__echo__greet", who="Bob"))
     assert names[LASTING].startswith("Yes, and don't ask again for ")
-    assert local_rules(chat.project) == ["mcp__echo__greet"]
+    await until_rules(chat.project, "mcp__echo__greet")
     assert await choices(chat, use("mcp__echo__greet", who="Eve")) == {}
     assert await choices(chat, use("mcp__echo__mixed"), "reject") != {}
     assert statuses(chat) == ["completed", "completed", "failed"]
@@ -74,7 +74,7 @@ async def test_a_host_is_remembered(chat_as: ChatAs) -> None:
     fetch = use("WebFetch", url="http://localhost:9/", prompt="What is it?")
     names = await choices(chat, fetch)
     assert names[LASTING] == "Yes, and don't ask again for localhost"
-    assert local_rules(chat.project) == ["WebFetch(domain:localhost)"]
+    await until_rules(chat.project, "WebFetch(domain:localhost)")
     assert await choices(chat, fetch) == {}
 
 
@@ -118,7 +118,7 @@ async def test_a_skill_is_remembered(chat_as: ChatAs) -> None:
     chat = await chat_as("plain", cwd=str(chat.project))
     names = await choices(chat, use("Skill", skill="greet"), "allow-skill-exact")
     assert names["allow-skill-exact"] == "Yes, and don't ask again for greet"
-    assert local_rules(chat.project) == ["Skill(greet)"]
+    await until_rules(chat.project, "Skill(greet)")
     assert await choices(chat, use("Skill", skill="greet")) == {}
 
 

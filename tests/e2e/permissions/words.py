@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from tests.e2e.chat import Chat
-from tests.support.rpc import Handler, Json
+from tests.support.rpc import HANG, Handler, Json
 
 NOISE = ("commands", "usage", "cost", "update", "options")
 
@@ -44,8 +46,18 @@ def local_rules(project: Path) -> list[str]:
     path = project / ".claude" / "settings.local.json"
     if not path.exists():
         return []
-    rules: list[str] = json.loads(path.read_text())["permissions"]["allow"]
+    try:
+        rules: list[str] = json.loads(path.read_text())["permissions"]["allow"]
+    except ValueError:  # just being written
+        return []
     return rules
+
+
+async def until_rules(project: Path, *rules: str) -> None:
+    """Wait until the local settings allow exactly this: Claude Code writes them beside its work."""
+    with anyio.fail_after(HANG):
+        while sorted(local_rules(project)) != sorted(rules):  # noqa: ASYNC110 - no event tells it
+            await anyio.sleep(0.02)
 
 
 def air(body: Json) -> Any:
