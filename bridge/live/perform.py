@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from bridge.commands.local import LocalCommands
 from bridge.commands.sign_in import McpSignIn
 from bridge.live.answers import Change, Message, failure_error, open_error
@@ -60,6 +62,8 @@ class Performer:
         self._forwarded = wanted_frames(mapping(setup.meta, "claudeCode").get("emitRawSDKMessages"))
         self._claude_id = setup.id
         self.opening: Inbound | None = None
+        self.opened = anyio.Event()
+        """The request that opens the session was answered."""
         self.closing: list[Inbound] = []
         self.recreated: list[Callable[[], None]] = []
         """Whoever waits for another process to serve the session."""
@@ -244,6 +248,7 @@ class Performer:
         inbound, self.opening = self.opening, None
 
         def settled(error: str | None) -> None:
+            self.opened.set()
             if inbound is None or inbound.answered:
                 return
             if error is not None:
@@ -259,7 +264,9 @@ class Performer:
         if self.opening is not None:
             self.opening.fail(*open_error(output.kind, output.text, output.reason, self._setup.id))
             self.opening = None
-        self.closed = True
+        self.opened.set()
+        if self._conversation.phase == "closed":  # else it still has a process to stop
+            self._end()
 
     def _answer_prompt(self, output: o.AnswerPrompt) -> None:
         message, failure = self.messages.pop(output.turn, None), output.outcome.failure
@@ -280,6 +287,10 @@ class Performer:
         if self.opening is not None:
             self.opening.fail(rpc.REQUEST_CANCELLED, "Request cancelled")
             self.opening = None
+        self._end()
+
+    def _end(self) -> None:
+        self.opened.set()
         for inbound in self.closing:
             inbound.respond({})
         self.closing.clear()

@@ -71,6 +71,7 @@ class LiveSession:
         self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}
         self._active: str | None = None
+        self.opened = self._performer.opened
         self.ended = anyio.Event()
         """It is gone: its id may be opened again."""
         host.tasks.start_soon(self._run, name=f"session {setup.id}")

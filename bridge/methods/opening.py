@@ -127,6 +127,13 @@ async def _open_new(sessions: Sessions, inbound: Inbound, request: Request) -> N
 
 
 async def _open_stored(sessions: Sessions, inbound: Inbound, request: Request, id: str, replay: bool) -> None:
+    async with sessions.claim(id):
+        await _open_claimed(sessions, inbound, request, id, replay)
+
+
+async def _open_claimed(
+    sessions: Sessions, inbound: Inbound, request: Request, id: str, replay: bool
+) -> None:
     transcript = await to_thread.run_sync(find_transcript, sessions.projects, id)
     live = sessions.get(id)
     if live is not None and not live.is_closing and live.setup.fingerprint == request.fingerprint():

@@ -51,7 +51,19 @@ def goal(sessions: Sessions, inbound: Inbound) -> None:
 
 def close(sessions: Sessions, inbound: Inbound) -> None:
     """`session/close`: end everything of the session; closing twice is no error."""
-    session = sessions.get(read(CloseSessionRequest, inbound.params).session_id)
+    id = read(CloseSessionRequest, inbound.params).session_id
+    session = sessions.get(id)
+    if session is not None:
+        session.close(inbound)
+        return
+    sessions.withdraw(id)
+    sessions.later(_close, inbound, id)
+
+
+async def _close(sessions: Sessions, inbound: Inbound, id: str) -> None:
+    """A request that came before may still open it."""
+    async with sessions.claim(id):
+        session = sessions.get(id)
     if session is None:
         inbound.respond({})
     else:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from bridge.capabilities import ClientCapabilities
 from bridge.claude.process import Claude
 from bridge.live.host import Host
 from bridge.live.setup import Setup, launch
+from bridge.methods.openings import Openings
 from bridge.peer import Inbound
 from bridge.sessions.listing import SessionList
 from wire import rpc
@@ -43,6 +45,7 @@ class Sessions:
         self.stored = SessionList(projects)
         self._methods = methods
         self._live: dict[str, LiveSession] = {}
+        self._openings = Openings()
         self._emptied = anyio.Event()
 
     def request(self, inbound: Inbound) -> None:
@@ -65,6 +68,7 @@ class Sessions:
 
     def cancelled(self, inbound: Inbound) -> None:
         """`$/cancel_request`: a prompt alone, or a session that is being created."""
+        self._openings.cancel(inbound)
         for session in tuple(self._live.values()):
             if session.is_opened_by(inbound):
                 session.close()
@@ -103,12 +107,25 @@ class Sessions:
         """
         host, resume = self.host, setup.transcript is not None
         claude = Claude(host.tasks, host.gate)
-        await claude.spawn(
-            launch(setup, host.accounts.route, claude_id=setup.id, mode=setup.mode, resume=resume)
-        )
-        make = await to_thread.run_sync(_import_live)
+        with self._openings.prepare(inbound, setup.id):
+            await claude.spawn(
+                launch(setup, host.accounts.route, claude_id=setup.id, mode=setup.mode, resume=resume)
+            )
+            make = await to_thread.run_sync(_import_live)
+        if inbound.answered:  # nobody wants it any more
+            await claude.stop()
+            return
         session = self._live[setup.id] = make(setup, host, self._forget, claude)
         session.open(inbound)
+        await session.opened.wait()
+
+    def claim(self, id: str) -> AbstractAsyncContextManager[None]:
+        """Requests that open or end a stored session come one after the other, as they were received."""
+        return self._openings.claim(id)
+
+    def withdraw(self, id: str) -> None:
+        """End what opens a session, before there is one to close."""
+        self._openings.withdraw(id)
 
     async def close(self, session: "LiveSession") -> None:
         """Close a session and wait for its end."""
@@ -117,6 +134,7 @@ class Sessions:
 
     async def close_all(self) -> None:
         """Close every session, in parallel, and wait for the last."""
+        self._openings.withdraw_all()
         for session in tuple(self._live.values()):
             session.close()
         while self._live:

@@ -40,7 +40,12 @@ async def _delete(sessions: Sessions, inbound: Inbound, id: str) -> None:
     live = sessions.get(id)
     if live is not None:
         await sessions.close(live)
-    await to_thread.run_sync(delete_session, sessions.projects, id)
+    sessions.withdraw(id)
+    async with sessions.claim(id):
+        live = sessions.get(id)
+        if live is not None:
+            await sessions.close(live)
+        await to_thread.run_sync(delete_session, sessions.projects, id)
     inbound.respond({})
 
 
