@@ -12,8 +12,8 @@ from anyio import to_thread
 from bridge.capabilities import ClientCapabilities
 from bridge.claude.process import Claude
 from bridge.live.host import Host
+from bridge.live.openings import Openings
 from bridge.live.setup import Setup, launch
-from bridge.methods.openings import Openings
 from bridge.peer import Inbound
 from bridge.sessions.listing import SessionList
 from wire import rpc
