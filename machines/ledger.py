@@ -42,9 +42,10 @@ class Ledger:
         """Remember the message of a prompt that was answered before Claude Code was done."""
         self.orphans[uuid] = orphan
 
-    def stop(self, uuids: Iterable[str]) -> bool:
-        """Whether one of these messages still has to be interrupted; it counts as done from now on."""
-        found = [self.orphans[uuid] for uuid in uuids if uuid in self.orphans]
+    def stop(self, uuids: Iterable[str] | None = None) -> bool:
+        """Whether one of these messages, or of all, is not stopped yet; from now on it counts as stopped."""
+        named = self.orphans if uuids is None else uuids
+        found = [self.orphans[uuid] for uuid in named if uuid in self.orphans]
         unstopped = [orphan for orphan in found if not orphan.stopped]
         for orphan in unstopped:
             orphan.stopped = True

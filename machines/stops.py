@@ -50,6 +50,7 @@ class Stops:
             self._feed.put(StartTimer(Timer.FORCE_CANCEL))
         elif work.foreground.is_idle:
             self._feed(work.cancel, EndReported())
+        work.ledger.stop()
         self._feed.put(Interrupt(cancel_queued=True))
 
     def cancel_one(self, uuid: str) -> None:

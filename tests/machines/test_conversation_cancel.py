@@ -29,6 +29,13 @@ def test_m6_9_one_cancel_is_one_interrupt() -> None:
     assert talk(begin("A"), prompt("B")) == [o.SendPrompt("B")], "a second one would meet B"
 
 
+def test_m6_9_a_cancel_of_all_also_stops_what_was_cancelled_alone() -> None:
+    talk = Talk(prompt("A"), cancel("A"), prompt("B"))
+
+    assert talk(CANCEL) == [answered("B", "cancelled"), INTERRUPT]
+    assert talk(begin("A")) == [], "a second one would meet the next prompt"
+
+
 def test_m6_1_a_prompt_that_started_before_its_cancel_was_read_is_interrupted_and_not_shown() -> None:
     talk = Talk(prompt("A"))
 

@@ -109,6 +109,8 @@ def test_m6_1_a_message_without_an_interrupt_is_stopped_once() -> None:
     ledger.move("C", "cancelled")
 
     assert [ledger.stop(uuids) for uuids in (["A"], ["C"], ["A", "B"], ["B"])] == [False, False, True, False]
+    ledger.add("D", Orphan(4, stopped=False))
+    assert [ledger.stop(), ledger.stop(["D"])] == [True, False]
 
 
 MESSAGES = st.sampled_from("ABCD")
