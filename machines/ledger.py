@@ -43,13 +43,16 @@ class Ledger:
         self.orphans[uuid] = orphan
 
     def stop(self, uuids: Iterable[str] | None = None) -> bool:
-        """Whether one of these messages, or of all, is not stopped yet; from now on it counts as stopped."""
+        """Whether an interrupt is due for these messages, which run together, or for all.
+
+        One that was written for any of them meets all; from now on they count as stopped.
+        """
         named = self.orphans if uuids is None else uuids
         found = [self.orphans[uuid] for uuid in named if uuid in self.orphans]
-        unstopped = [orphan for orphan in found if not orphan.stopped]
-        for orphan in unstopped:
+        due = bool(found) and not any(orphan.stopped for orphan in found)
+        for orphan in found:
             orphan.stopped = True
-        return bool(unstopped)
+        return due
 
     def move(self, uuid: str, state: CommandState) -> None:
         """Follow `command_lifecycle` of a remembered message."""

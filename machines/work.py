@@ -189,8 +189,8 @@ class Work:
                     self._release_held()
             case Consumed():
                 self._tally.read(result.usage, result.model_usage, own=False)
-                if result.aborted or self.cancel.phase == "draining":
-                    self.end_cycle(Outcome("cancelled"))
+                stopped = result.aborted or not self.cancel.admits_new
+                self.end_cycle(outcome_of(result, cancelled=stopped))
             case Own(turns):
                 self._take_own_result(result, turns)
 

@@ -15,6 +15,7 @@ from tests.machines.talk import (
     STOPPED,
     TASK,
     Talk,
+    aborted,
     answered,
     begin,
     ended_badly,
@@ -109,6 +110,27 @@ def test_m4_6_the_idle_of_a_cycle_that_ended_ends_nothing() -> None:
     talk = Talk(RUNNING, e.Requesting(()), MESSAGE)
 
     assert talk(result(origin=TASK)) == [DONE]
+    assert talk(IDLE) == []
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        pytest.param(result(origin="wake-up"), DONE, id="of an unknown origin"),
+        pytest.param(result(), DONE, id="of none"),
+        pytest.param(result("stranger"), DONE, id="stamped with a stranger"),
+        pytest.param(aborted(), STOPPED, id="aborted"),
+        pytest.param(
+            result(is_error=True, stop_reason=None, text="API Error: 500"),
+            ended_badly(o.Failure(o.FailureKind.API, "API Error: 500")),
+            id="failed",
+        ),
+    ],
+)
+def test_m5_a_result_of_nobody_is_the_end_of_the_cycle_that_runs(last: e.Result, told: o.ReportWork) -> None:
+    talk = Talk(RUNNING, e.Requesting(()), MESSAGE)
+
+    assert talk(last) == [told]
     assert talk(IDLE) == []
 
 

@@ -102,15 +102,33 @@ def test_m4_2_4_a_result_without_stamps(
     assert entries_of(ledger) == left
 
 
-def test_m6_1_a_message_without_an_interrupt_is_stopped_once() -> None:
-    ledger = ledger_of(A="pending", B="pending", C="pending")
-    ledger.add("B", Orphan(2, stopped=False))
-    ledger.add("C", Orphan(3, stopped=False))
+@pytest.mark.parametrize(
+    ("named", "due"),
+    [
+        pytest.param(["B"], [True, False], id="cancelled alone, once"),
+        pytest.param(["A"], [False, False], id="the cancel of all stopped it"),
+        pytest.param(["A", "B"], [False, False], id="the interrupt of one meets both"),
+        pytest.param(["C"], [False, False], id="it was dropped"),
+        pytest.param(["B", "D"], [True, False], id="both cancelled alone"),
+        pytest.param(["X"], [False, False], id="nobody's"),
+    ],
+)
+def test_m6_1_an_interrupt_is_due_once_for_what_runs_together(named: list[str], due: list[bool]) -> None:
+    ledger = ledger_of(A="started")
+    for place, uuid in enumerate("BCD", 2):
+        ledger.add(uuid, Orphan(place, stopped=False))
     ledger.move("C", "cancelled")
 
-    assert [ledger.stop(uuids) for uuids in (["A"], ["C"], ["A", "B"], ["B"])] == [False, False, True, False]
-    ledger.add("D", Orphan(4, stopped=False))
-    assert [ledger.stop(), ledger.stop(["D"])] == [True, False]
+    assert [ledger.stop(named), ledger.stop(named)] == due
+
+
+def test_m6_9_an_interrupt_of_all_leaves_none_due() -> None:
+    ledger = ledger_of(A="started")
+    ledger.add("B", Orphan(2, stopped=False))
+
+    ledger.stop()
+
+    assert not ledger.stop(["B"])
 
 
 MESSAGES = st.sampled_from("ABCD")
