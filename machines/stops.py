@@ -109,14 +109,14 @@ class Stops:
         work.sync_requests(withdrawn=True)
         self._calls.close_all(Occasion.CANCELLED if cancelled else Occasion.LOST)
         active = work.turns.active
-        outcome = self._last_outcome(active, failure)
+        lost = failure or Failure(FailureKind.TRANSPORT_LOST, DIED)
+        outcome = self._last_outcome(active, failure if active is not None else lost)
         work.end_work(outcome)
         if active is not None and active.phase == "settling":
             self._give_up_report(active)
         elif active is not None:
             work.conclude([active], outcome)
             self._give_up_report(active)
-        lost = failure or Failure(FailureKind.TRANSPORT_LOST, DIED)
         waiting = [turn for turn in work.turns if turn.phase != "received"]
         for turn in waiting:
             work.fail(turn, lost)
