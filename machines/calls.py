@@ -106,14 +106,14 @@ class Calls:
     def close_all(self, occasion: Occasion, keep: Callable[[ToolUse], bool] = lambda _: False) -> bool:
         """Give every open call that is not kept its final status (M8.3).
 
-        Returns whether one of them had been dispatched, so that its result is missing.
+        Returns whether one of the root's had been dispatched, so that its result is missing.
         """
         self._plans = {call: use for call, use in self._plans.items() if keep(use)}
         closing = [call for call in self._open.values() if not keep(call.use)]
         for call in closing:
             self._feed(call, Close(occasion))
             self._end(call.use.call)
-        return any(call.dispatched for call in closing)
+        return any(call.dispatched and call.use.parent is None for call in closing)
 
     def close_abandoned(self) -> None:
         """Close the calls that never reached a complete message."""

@@ -20,6 +20,7 @@ from machines.changes import Changes
 from machines.companions import Companions
 from machines.feed import Feed, Record
 from machines.incident import Book
+from machines.intake import Intake
 from machines.live_tasks import TaskEvent
 from machines.permission import Announce
 from machines.plan_stop import PlanStop
@@ -41,6 +42,7 @@ class Conversation:
         self._asks = Asks(self._feed)
         self._companions = Companions(self._feed, book)
         self._work = Work(self._feed, self._calls, self._asks, self._companions)
+        self._intake = Intake(self._feed, self._work, self._asks, self._companions)
         self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
         self._session = s.Session(*self._feed.listeners("Session"))
         self._served = Served(self._feed, self._work)
@@ -107,11 +109,11 @@ class Conversation:
     # ── the client ──
 
     def _prompt(self, event: e.PromptReceived) -> None:
-        self._work.receive(event)
+        self._intake.receive(event)
         self._serve()
 
     def _steer(self, event: e.SteerReceived) -> None:
-        if self._session.phase == "ready" and self._work.steer(event):
+        if self._session.phase == "ready" and self._intake.steer(event):
             return
         self._feed.put(
             o.AnswerSteer(event.steer, "startedNewTurn" if event.prompt_when_idle else "promptRequired")
@@ -164,7 +166,7 @@ class Conversation:
                 pass  # creating: it is served when the process answers
 
     def _release(self) -> None:
-        self._work.send_waiting()
+        self._intake.send_waiting()
         self._changes.apply_next()
 
     # ── the life of the process ──
@@ -181,7 +183,7 @@ class Conversation:
             self._companions.fail_session(lost.failure)
 
     def _fail_waiting(self, failure: o.Failure) -> None:
-        self._work.fail_received(failure)
+        self._intake.fail_received(failure)
         self._changes.fail_waiting(failure)
 
     def _close_work(self) -> None:
@@ -234,12 +236,14 @@ class Conversation:
         self._asks.lose_all()
         self._calls.close_all(Occasion.CANCELLED)
         self._work.begin_continuation(event)
+        self._intake.take_back()
         self._feed(self._session, s.Restart())
 
     def _go_on(self) -> None:
         active = self._work.turns.active
         if active is not None:
             self._feed.put(o.ContinuePlan(active.uuid))
+            self._intake.send_again(active)
 
     # ── frames of the process ──
 

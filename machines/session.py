@@ -322,4 +322,5 @@ def _restart_failure(cause: QueryStartFailed, verb: str = "restarted") -> Failur
     if cause.kind is StartFailure.AUTH_REQUIRED:
         return Failure(FailureKind.AUTH_REQUIRED, cause.text, cause.reason)
     remedy = "" if verb == "started" else " Start a new session."
-    return Failure(FailureKind.RESTART_FAILED, f"Claude Code could not be {verb}: {cause.text}.{remedy}")
+    said = cause.text.removesuffix(".")
+    return Failure(FailureKind.RESTART_FAILED, f"Claude Code could not be {verb}: {said}.{remedy}")

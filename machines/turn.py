@@ -27,6 +27,11 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeBack:
+    """The process that it was written to is replaced, and did not answer it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatch:
     """Claude Code took it up beside the active turn."""
 
@@ -80,7 +85,7 @@ class Fail:
     incident: ReportIncident | None = None
 
 
-Input = Send | Dispatch | Activate | Steer | Unsteer | Hold | Conclude | Reported | Withdraw | Fail
+Input = Send | TakeBack | Dispatch | Activate | Steer | Unsteer | Hold | Conclude | Reported | Withdraw | Fail
 Signal = SendPrompt | AnswerPrompt
 
 
@@ -97,6 +102,7 @@ class Turn(Lifecycle[Input, Signal]):
     settled = State(final=True)
 
     send_prompt = received.to(queued, on="write")
+    take_back = received.from_(queued, dispatched)
     dispatch = queued.to(dispatched) | stay(dispatched)
     activate = working.from_(queued, dispatched)
     steer = steered.from_(working, held) | stay(steered)
@@ -109,6 +115,7 @@ class Turn(Lifecycle[Input, Signal]):
 
     triggers: ClassVar[dict[type, str]] = {
         Send: "send_prompt",
+        TakeBack: "take_back",
         Dispatch: "dispatch",
         Activate: "activate",
         Steer: "steer",

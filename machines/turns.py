@@ -63,13 +63,17 @@ class Turns:
         if turn is not None:
             turn.waiting_steers.discard(uuid)
 
+    def forget(self, uuid: str) -> None:
+        """What Claude Code said of a message does not count any more."""
+        self.started.discard(uuid)
+        self.finished.discard(uuid)
+
     def drop(self, turn: Turn) -> None:
         """Forget an answered prompt."""
         self.by_uuid.pop(turn.uuid, None)
         for steer in turn.steers:
             self.steered.pop(steer, None)
-            self.started.discard(steer)
-        self.started.discard(turn.uuid)
-        self.finished.discard(turn.uuid)
+            self.forget(steer)
+        self.forget(turn.uuid)
         if self.active is turn:
             self.active = None

@@ -11,7 +11,7 @@ from machines.attribution import Autonomous, Consumed, Own, attribute
 from machines.calls import Calls
 from machines.cancel import Cancel, EndReported, Renew
 from machines.companions import Companions
-from machines.events import CommandMoved, PromptReceived, Requesting, Result, SteerReceived, Timer
+from machines.events import CommandMoved, Requesting, Result, Timer
 from machines.feed import Feed
 from machines.foreground import (
     CycleStarted,
@@ -24,10 +24,10 @@ from machines.foreground import (
 from machines.ledger import Ledger
 from machines.live_tasks import LiveTasks
 from machines.outcome import outcome_of
-from machines.outputs import AnswerSteer, Failure, FailureKind, Outcome, SendSteer, ShowResult, StopTimer
+from machines.outputs import Failure, FailureKind, Outcome, ShowResult, StopTimer
 from machines.tool_call import STUCK, Occasion
 from machines.tool_events import ToolUse
-from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Reported, Send, Steer, Turn, Unsteer
+from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Reported, Steer, Turn, Unsteer
 from machines.turns import Turns
 from machines.usage import Tally
 
@@ -86,45 +86,6 @@ class Work:
         """Work begins that no cancel meant."""
         self._feed(self.cancel, Renew())
         self._companions.activated()
-
-    # ── prompts and steering ──
-
-    def receive(self, event: PromptReceived) -> None:
-        """Take in a prompt."""
-        turn = Turn(event.turn, *self._feed.listeners(f"Turn:{event.turn}"))
-        turn.goal = event.goal
-        self.turns.add(turn)
-        if event.report is not None:
-            self._companions.asks_report(event.turn, event.report)
-
-    def send_waiting(self) -> None:
-        """Write every prompt that waited for a process."""
-        for turn in self.turns:
-            if turn.phase == "received":
-                self._feed(turn, Send())
-                self._companions.submitted(turn.uuid, turn.goal)
-
-    def fail_received(self, failure: Failure) -> None:
-        """Answer every prompt that waited for a process in vain."""
-        for turn in self.turns:
-            if turn.phase == "received":
-                self.fail(turn, failure)
-
-    def steer(self, event: SteerReceived) -> bool:
-        """Add to the turn that runs; False when none does, or the one that does is being stopped."""
-        turn = next(iter(self.turns), None)
-        if turn is None or self.cancel.in_effect:
-            return False
-        self.turns.steer(event.steer, turn)
-        if turn.phase in {"working", "held", "steered"}:
-            self._feed(turn, Steer())
-            if self.foreground.is_idle:
-                self._feed(self.foreground, TurnInserted())
-        # An interrupting delivery would cancel a question that is open.
-        self._feed.put(SendSteer(event.steer, "later" if self._asks.any_open else "now"))
-        self._companions.submitted(event.steer, event.goal)
-        self._feed.put(AnswerSteer(event.steer, "injected"))
-        return True
 
     # ── frames that tell where a message is ──
 
@@ -303,6 +264,8 @@ class Work:
     def activate(self, turn: Turn) -> None:
         """What Claude Code says now belongs to this turn."""
         self._feed(turn, Activate())
+        if turn.waiting_steers:
+            self._feed(turn, Steer())
         self.turns.active = turn
         self.renew()
         self.ledger.clear(before=turn.place)

@@ -270,6 +270,8 @@ class Performer:
 
     def _answer_prompt(self, output: o.AnswerPrompt) -> None:
         message, failure = self.messages.pop(output.turn, None), output.outcome.failure
+        if not self._conversation.is_busy:
+            self.messages.clear()
         if failure is not None and failure.kind is o.FailureKind.AUTH_REQUIRED:
             self._host.accounts.signed_out(self._setup.id)
         if message is not None and message.answer is not None:
@@ -278,7 +280,7 @@ class Performer:
             self._host.tasks.start_soon(self.titles.turn_ended, self._claude_id, self._post, name="title")
 
     def _answer_steer(self, output: o.AnswerSteer) -> None:
-        kept = output.outcome == "startedNewTurn"
+        kept = output.outcome != "promptRequired"  # it may have to be written to another process
         message = self.messages.get(output.steer) if kept else self.messages.pop(output.steer, None)
         if message is not None and message.steered is not None:
             message.steered(output.outcome)

@@ -71,6 +71,24 @@ def test_m2_1_a_prompt_that_comes_meanwhile_waits_for_the_plan() -> None:
     assert of((o.ContinuePlan, o.SendPrompt), outputs) == [o.ContinuePlan("A"), o.SendPrompt("B")]
 
 
+def test_m2_1_a_prompt_that_the_old_process_had_is_written_to_the_new_one() -> None:
+    talk = approving()
+    talk(prompt("B"), *moved("queued", "B"))
+    talk(*interrupted("A"))
+    outputs = talk(INITIALIZED)
+    assert of((o.ContinuePlan, o.SendPrompt), outputs) == [o.ContinuePlan("A"), o.SendPrompt("B")]
+    ended = talk(begin("A"), *end("A"), begin("B"), *end("B"))
+    assert of(o.AnswerPrompt, ended) == [answered("A"), answered("B")]
+
+
+def test_m2_1_a_message_that_was_added_goes_behind_the_plan() -> None:
+    talk = approving()
+    talk(e.SteerReceived("s"))
+    talk(*interrupted("A"))
+    outputs = talk(INITIALIZED)
+    assert of((o.ContinuePlan, o.SendSteer), outputs) == [o.ContinuePlan("A"), o.SendSteer("s", "later")]
+
+
 def test_m2_1_a_cancel_ends_the_turn_and_the_process_that_is_being_started() -> None:
     talk = approving()
     talk(*interrupted("A"))

@@ -101,6 +101,21 @@ def test_inv_t1_a_steered_turn_is_answered_however_it_ends(ending: tuple[Any, ..
     assert [answer.turn for answer in of(o.AnswerPrompt, outputs)] == ["A"]
 
 
+def test_m4_5_before_the_turn_began_it_waits_and_is_still_part_of_it() -> None:
+    talk = Talk(prompt("A"))
+    assert talk(steer()) == [o.SendSteer("s", "later"), INJECTED]
+    assert of(o.AnswerPrompt, talk(begin("A"), result("A"), *moved("completed", "A"))) == []
+    talk(*moved("started", "s"), e.Echoed("s"), MESSAGE)
+    assert of(o.AnswerPrompt, talk(result("s"), *moved("completed", "s"), IDLE)) == [answered("A")]
+
+
+def test_m8_3_the_open_call_of_a_stopped_subagent_is_no_failure_of_the_next_turn() -> None:
+    talk = Talk(prompt("A"), begin("A"), LAUNCH)
+    talk(e.ToolDispatched(e.ToolUse("child", "Bash", {}, parent="toolu_agent")))
+    talk(result("A"), *moved("completed", "A"), IDLE, CANCEL, prompt("B"), e.TaskEnded("agent", "run"))
+    assert of(o.AnswerPrompt, talk(begin("B"), result("B"))) == [answered("B")]
+
+
 # ── nothing to add to ─────────────────────────────────────────────────────────
 
 

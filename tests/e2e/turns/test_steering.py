@@ -151,9 +151,6 @@ async def test_a_cancel_means_the_steered_turn_whole(chat_as: ChatAs) -> None:
     assert "word-" not in chat.text(since=mark)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="steering before the turn began ends it, and its answer comes too early"
-)
 async def test_steering_before_the_turn_began(chat_as: ChatAs) -> None:
     chat = await chat_as("plain")
     with chat.client.one_write():
