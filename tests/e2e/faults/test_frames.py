@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.e2e.chat import claudes
 from tests.e2e.faults.conftest import Stage
 from tests.support import fake_cli
-from tests.support.rpc import Json
+from tests.support.rpc import HANG, Json
 
 pytestmark = pytest.mark.anyio
 
@@ -180,4 +181,6 @@ async def test_a_process_that_does_not_want_to_end_is_ended_with_its_session(sta
     await chat.client.wait_update("agent_message_chunk", since=chat.start)
     assert await chat.client.request("session/close", {"sessionId": chat.session}) == {}
     assert (await call.result())["stopReason"] == "cancelled"
-    assert not [command for command in claudes(chat.client).values() if chat.session in command]
+    with anyio.fail_after(HANG):
+        while any(chat.session in command for command in claudes(chat.client).values()):  # noqa: ASYNC110
+            await anyio.sleep(0.05)
