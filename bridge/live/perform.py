@@ -68,6 +68,7 @@ class Performer:
         self.recreated: list[Callable[[], None]] = []
         """Whoever waits for another process to serve the session."""
         self.messages: dict[str, Message] = {}
+        self._injected: list[str] = []
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
         self._stored = setup.transcript is not None  # Claude Code has a transcript of the conversation
         self.changes: dict[str, Change] = {}
@@ -271,7 +272,9 @@ class Performer:
     def _answer_prompt(self, output: o.AnswerPrompt) -> None:
         message, failure = self.messages.pop(output.turn, None), output.outcome.failure
         if not self._conversation.is_busy:
-            self.messages.clear()
+            for steer in self._injected:
+                self.messages.pop(steer, None)
+            self._injected.clear()
         if failure is not None and failure.kind is o.FailureKind.AUTH_REQUIRED:
             self._host.accounts.signed_out(self._setup.id)
         if message is not None and message.answer is not None:
@@ -280,8 +283,11 @@ class Performer:
             self._host.tasks.start_soon(self.titles.turn_ended, self._claude_id, self._post, name="title")
 
     def _answer_steer(self, output: o.AnswerSteer) -> None:
-        kept = output.outcome != "promptRequired"  # it may have to be written to another process
-        message = self.messages.get(output.steer) if kept else self.messages.pop(output.steer, None)
+        message = self.messages.get(output.steer)
+        if output.outcome == "injected":  # it may have to be written to another process
+            self._injected.append(output.steer)
+        elif output.outcome == "promptRequired":
+            del self.messages[output.steer]
         if message is not None and message.steered is not None:
             message.steered(output.outcome)
 

@@ -78,7 +78,7 @@ class FrameReader:
                     yield UsageRead(message.get("usage"), message.get("model"), starts=True)
             case "content_block_start":
                 block = mapping(event, "content_block")
-                if block.get("type") in _TOOL_BLOCKS:
+                if block.get("type") in _TOOL_BLOCKS and text(block, "id"):
                     yield e.ToolStarted(e.ToolUse(text(block, "id"), text(block, "name"), {}, lane))
             case "message_delta" if lane is None:
                 yield UsageRead(event.get("usage"))
@@ -105,7 +105,8 @@ class FrameReader:
         kind = text(block, "type")
         if kind in _TOOL_BLOCKS:
             use = e.ToolUse(text(block, "id"), text(block, "name"), mapping(block, "input"), lane)
-            yield e.ToolDispatched(use)
+            if use.call:
+                yield e.ToolDispatched(use)
         elif kind.endswith("_tool_result"):
             yield _returned(block, raw)
         elif lane is not None and not self._shows_children:

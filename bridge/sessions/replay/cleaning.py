@@ -48,13 +48,24 @@ def visible_text(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """The text without its marked parts; each opening tag goes up to the nearest closing one."""
-    kept: list[str] = []
-    end = 0
-    for start, stop in _marked_parts(text):
-        kept.append(text[end:start])
-        end = stop
-    return "".join(kept) + text[end:]
+    """The text without the marked parts around it; one inside of what a person wrote is a quotation.
+
+    Each opening tag goes up to the nearest closing one; white space between the parts stays.
+    """
+    parts = _marked_parts(text)
+    first, start = 0, 0
+    blanks: list[str] = []
+    while first < len(parts) and not text[start : parts[first][0]].strip():
+        blanks.append(text[start : parts[first][0]])
+        start = parts[first][1]
+        first += 1
+    last, stop = len(parts), len(text)
+    tail: list[str] = []
+    while last > first and not text[parts[last - 1][1] : stop].strip():
+        tail.append(text[parts[last - 1][1] : stop])
+        stop = parts[last - 1][0]
+        last -= 1
+    return "".join([*blanks, text[start:stop], *reversed(tail)])
 
 
 def between(text: str, opening: str, closing: str) -> str | None:

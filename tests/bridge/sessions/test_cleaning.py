@@ -27,7 +27,13 @@ PIECES = st.lists(st.sampled_from([*TAGS, "a", " ", "\n", "<", ">", "/x"]), max_
         ("  a < b  ", "  a < b  "),
         (" \n", ""),
         ("<system-reminder>x</system-reminder>", ""),
-        ("a<system-reminder>x\ny</system-reminder>b", "ab"),
+        ("a<system-reminder>x\ny</system-reminder>b", "a<system-reminder>x\ny</system-reminder>b"),
+        ("<system-reminder>x</system-reminder>\na", "\na"),
+        ("a\n<system-reminder>x</system-reminder>\n", "a\n\n"),
+        (
+            "<system-reminder>x</system-reminder>What is <command-name>/a</command-name> for?",
+            "What is <command-name>/a</command-name> for?",
+        ),
         ("<command-name>/foo</command-name> hello <command-args>a</command-args>", " hello "),
         ("<system-reminder>open", "<system-reminder>open"),
         ("</system-reminder>", "</system-reminder>"),
@@ -74,14 +80,21 @@ def test_what_a_person_sees(text: str, shown: str) -> None:
 @given(PIECES)
 def test_each_opening_goes_up_to_the_nearest_closing(text: str) -> None:
     """Against the plain way to say it, which takes quadratic time."""
-    left, rest = "", text
+    pieces: list[tuple[bool, str]] = []
+    plain, rest = "", text
     while found := re.search("<(command-name|command-args|system-reminder)>", rest):
         closing = rest.find(f"</{found[1]}>", found.end())
         if closing < 0:
-            left, rest = left + rest[: found.end()], rest[found.end() :]
+            plain, rest = plain + rest[: found.end()], rest[found.end() :]
         else:
-            left, rest = left + rest[: found.start()], rest[closing + len(found[1]) + 3 :]
-    assert without_marks(text) == left + rest
+            end = closing + len(found[1]) + 3
+            pieces += [(False, plain + rest[: found.start()]), (True, rest[found.start() : end])]
+            plain, rest = "", rest[end:]
+    pieces.append((False, plain + rest))
+    written = [at for at, (marked, piece) in enumerate(pieces) if not marked and piece.strip()]
+    first, last = (written[0], written[-1]) if written else (len(pieces), 0)
+    kept = [piece for at, (marked, piece) in enumerate(pieces) if not marked or first < at < last]
+    assert without_marks(text) == "".join(kept)
 
 
 @pytest.mark.contract("SE-066")
