@@ -16,7 +16,7 @@ SIGN_IN = "Authentication required: Sign in with an API key or a Console account
 
 
 def is_status(body: Any) -> bool:
-    return body.get("method") == "_auth/status_update"
+    return bool(body.get("method") == "_auth/status_update")
 
 
 def statuses(agent: AcpClient) -> list[Any]:
