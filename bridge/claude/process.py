@@ -47,7 +47,9 @@ class Claude:
         self._gate = gate
         self._tap: TapTransport | None = None
         self._client: ClaudeSDKClient | None = None
-        self._deliver: Deliver = _ignore
+        self._early: list[Frame | Closed] = []
+        """What came before anyone listened."""
+        self._deliver: Deliver = self._early.append
         self._lines, self._unwritten = anyio.create_memory_object_stream[str](math.inf)
         self._written = anyio.Event()
         self._ids = itertools.count(1)
@@ -57,9 +59,13 @@ class Claude:
         self._ready = False
         self._closed: Closed | None = None
         self._gone = anyio.Event()
-        self._launch: Launch | None = None
-        self._spawning = anyio.Lock()
+        self.launch: Launch | None = None
+        """What it was started with."""
+        self._info: dict[str, object] = {}
+        self._failure: Exception | None = None
         self._starting = anyio.CancelScope()
+        self._running = anyio.Event()
+        """The process runs, or the start has failed."""
         self._settled = anyio.Event()
         """No start is under way."""
         self._settled.set()
@@ -71,32 +77,36 @@ class Claude:
         process = self._process
         return process.pid if process and process.returncode is None else None
 
-    async def spawn(self, launch: Launch) -> None:
-        """Let the process come up before anyone listens to it: `start` of the same launch goes on with it.
+    async def spawn(self, launch: Launch, limit: float = START_LIMIT) -> None:
+        """Let a process come up before anyone listens to it; `start` tells how that went.
 
-        A failure is left to `start`, which meets it again.
+        Returns as soon as the process runs.
         """
-        async with self._spawning:
-            with suppress(Exception):
-                await (await self._tap_for(launch)).connect()
+        self._begin(launch, limit)
+        await self._running.wait()
 
     async def start(
         self, launch: Launch, deliver: "Deliver", limit: float = START_LIMIT
     ) -> dict[str, object]:
-        """Start the process and answer its initialize reply.
+        """Start the process, or go on with the one that was spawned, and answer its initialize reply.
 
         `deliver` gets every frame from the first on, and `Closed` last; it must not raise. A start
         that fails or is stopped raises `StartFailed` instead of delivering `Closed`, and leaves no
         process.
         """
+        if self.launch is None:
+            self._begin(launch, limit)
+        for item in self._early:
+            deliver(item)
         self._deliver = deliver
-        self._settled = anyio.Event()
         try:
-            with self._starting:
-                return await self._start(launch, limit)
-            raise StartFailed(StartFailure.FAILED, "Claude Code was stopped while it started.")
-        finally:
-            self._settled.set()
+            await self._settled.wait()
+        except BaseException:
+            await self.stop()
+            raise
+        if self._failure is not None:
+            raise self._failure
+        return self._info
 
     def send(self, line: Mapping[str, object]) -> None:
         """Write one message; it goes out in the order of the calls, or nowhere if the process is gone."""
@@ -145,8 +155,6 @@ class Claude:
         """End the process, by force after five seconds; it is gone on return. May be repeated."""
         with anyio.CancelScope(shield=True):
             self._starting.cancel()
-            async with self._spawning:
-                pass  # a process that comes up is there by now
             await self._settled.wait()
             await self._end()
 
@@ -157,12 +165,30 @@ class Claude:
 
     # ── the start ─────────────────────────────────────────────────────────────
 
+    def _begin(self, launch: Launch, limit: float) -> None:
+        self.launch, self._settled = launch, anyio.Event()
+        self._tasks.start_soon(self._come_up, launch, limit, name="claude start")
+
+    async def _come_up(self, launch: Launch, limit: float) -> None:
+        try:
+            with self._starting:
+                self._info = await self._start(launch, limit)
+            if self._starting.cancelled_caught:
+                told = "Claude Code was stopped while it started."
+                self._failure = StartFailed(StartFailure.FAILED, told)
+        except Exception as error:
+            self._failure = error
+        finally:
+            self._running.set()
+            self._settled.set()
+
     async def _start(self, launch: Launch, limit: float) -> dict[str, object]:
         executable = find_executable(launch.cli_path, os.environ)
-        async with self._spawning:
-            tap = await self._tap_for(launch)
-        from bridge.claude.tap import client_on
+        await to_thread.run_sync(load_sdk)
+        from bridge.claude.tap import TapTransport, client_on
 
+        options = {**sdk_options(launch, os.environ, _euid()), "cli_path": executable}
+        tap = self._tap = TapTransport(options, initialize_fields(launch), self._take, self._running.set)
         self._client = client_on(tap)
         try:
             with anyio.fail_after(limit):
@@ -175,21 +201,6 @@ class Claude:
         except BaseException:
             await self._end()
             raise
-
-    async def _tap_for(self, launch: Launch) -> "TapTransport":
-        """The transport of this launch; one that came up for another launch is closed."""
-        if self._tap is not None and self._launch != launch:
-            await self._tap.close()
-            self._tap = None
-        if self._tap is None:
-            executable = find_executable(launch.cli_path, os.environ)
-            await to_thread.run_sync(load_sdk)
-            from bridge.claude.tap import TapTransport
-
-            options = {**sdk_options(launch, os.environ, _euid()), "cli_path": executable}
-            self._tap = TapTransport(options, initialize_fields(launch), self._take)
-            self._launch = launch
-        return self._tap
 
     def _open(self, tap: "TapTransport") -> None:
         self._ready = True
@@ -311,10 +322,6 @@ class _Reply:
                 return payload
             case _:
                 return {}
-
-
-def _ignore(_item: Frame | Closed) -> None:
-    """Nobody listens before the start."""
 
 
 def _euid() -> int:

@@ -50,13 +50,18 @@ class TapTransport(Transport):
     """
 
     def __init__(
-        self, options: Mapping[str, Any], initialize: Mapping[str, object], deliver: Deliver
+        self,
+        options: Mapping[str, Any],
+        initialize: Mapping[str, object],
+        deliver: Deliver,
+        on_running: Callable[[], None] = lambda: None,
     ) -> None:
         self._inner = SubprocessCLITransport(
             _no_prompt(), ClaudeAgentOptions(**options, stderr=self._note_stderr)
         )
         self._initialize = initialize
         self._deliver = deliver
+        self._on_running = on_running
         self.seq = 0
         self._holding: anyio.CancelScope | None = None
         self._ending = False
@@ -76,9 +81,8 @@ class TapTransport(Transport):
     # ── the six methods that the SDK calls ────────────────────────────────────
 
     async def connect(self) -> None:
-        """Start the process, once; the SDK calls it again for one that came up already."""
-        if self.process is None:
-            await self._inner.connect()
+        await self._inner.connect()
+        self._on_running()
 
     async def write(self, data: str) -> None:
         """Pass a line on; the SDK's initialize request is completed with our fields."""

@@ -59,9 +59,13 @@ class SessionProcess:
 
     def start(self, launch: Launch) -> None:
         """Start a process; it ends as `QueryInitialized` or `QueryStartFailed`."""
-        claude, self._spawned = self._spawned or Claude(self._tasks, self._gate), None
+        spawned, self._spawned = self._spawned, None
+        if spawned is not None and spawned.launch == launch:
+            claude, unwanted = spawned, None
+        else:
+            claude, unwanted = Claude(self._tasks, self._gate), spawned
         self._claude = claude
-        self._tasks.start_soon(self._start, claude, launch, name="claude start")
+        self._tasks.start_soon(self._start, claude, launch, unwanted, name="claude start")
 
     def stop(self) -> None:
         """Stop the process; it ends as `QueryStopped`."""
@@ -138,11 +142,13 @@ class SessionProcess:
         if scope is not None:
             scope.cancel()
 
-    async def _start(self, claude: Claude, launch: Launch) -> None:
+    async def _start(self, claude: Claude, launch: Launch, unwanted: Claude | None) -> None:
         def deliver(item: Frame | Closed) -> None:
             if self._claude is claude:
                 self._post(item)
 
+        if unwanted is not None:
+            await unwanted.stop()  # two processes must not share a session
         try:
             info = await claude.start(launch, deliver)
             self._admit(info)

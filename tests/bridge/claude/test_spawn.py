@@ -34,16 +34,6 @@ async def test_a_start_goes_on_with_what_came_up_and_misses_nothing(
     assert starts(tmp_path) == [spawned]
 
 
-async def test_a_start_of_another_launch_ends_what_came_up(tmp_path: Path, new_bench: NewBench) -> None:
-    bench = new_bench(fake_launch(tmp_path))
-    await bench.claude.spawn(bench.launch)
-    spawned = bench.claude.pid
-    bench.launch = replace(bench.launch, permission_mode="plan")
-    await bench.start()
-    assert bench.claude.pid not in {None, spawned}
-    assert list(bench.mark.living()) == [bench.claude.pid]
-
-
 async def test_what_came_up_and_is_not_wanted_is_gone_after_a_stop(
     tmp_path: Path, new_bench: NewBench
 ) -> None:
@@ -51,18 +41,27 @@ async def test_what_came_up_and_is_not_wanted_is_gone_after_a_stop(
     await bench.claude.spawn(bench.launch)
     await bench.claude.stop()
     assert await bench.mark.wait_gone(10) == {}
-    with pytest.raises(StartFailed):
+
+
+async def test_a_stop_ends_what_is_coming_up(tmp_path: Path, new_bench: NewBench) -> None:
+    bench = new_bench(fake_launch(tmp_path, {"replies": {"initialize": None}}))
+    await bench.claude.spawn(bench.launch)
+    assert bench.claude.pid is not None
+    await bench.claude.stop()
+    with pytest.raises(StartFailed, match="stopped"):
         await bench.start()
     assert await bench.mark.wait_gone(10) == {}
 
 
-async def test_a_stop_waits_for_what_is_coming_up(tmp_path: Path, new_bench: NewBench) -> None:
+async def test_what_is_said_before_anyone_listens_is_kept(tmp_path: Path, new_bench: NewBench) -> None:
     bench = new_bench(fake_launch(tmp_path))
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(bench.claude.spawn, bench.launch)
-        await anyio.lowlevel.checkpoint()
-        await bench.claude.stop()
-    assert await bench.mark.wait_gone(10) == {}
+    await bench.claude.spawn(bench.launch)
+    await anyio.sleep(1)
+    bench.claude.send({"type": "user", "uuid": "u", "message": {"role": "user", "content": "early"}})
+    await anyio.sleep(1)
+    await bench.start()
+    await bench.idle()
+    assert bench.kinds == ["control_response/success", *PLAIN_TURN]
 
 
 async def test_a_spawn_that_fails_leaves_the_reason_to_the_start(tmp_path: Path, new_bench: NewBench) -> None:
