@@ -3,6 +3,7 @@
 All of them run; the exit status is that of the first that failed.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -20,9 +21,12 @@ CHECKS = {
     "types": [PYTHON, "-m", "mypy"],
     "diagrams": [PYTHON, "-m", "diagrams", "--check"],
 }
+WORKERS = str(min(max(os.cpu_count() or 2, 2), 6))
+"""Each may run an agent and a Claude Code beside itself."""
+
 TESTS = [
     *(PYTHON, "-m", "pytest"),
-    *("-n", "2", "--dist", "loadgroup", "--durations", "5", "--durations-min", "10"),
+    *("-n", WORKERS, "--dist", "loadgroup", "--durations", "5", "--durations-min", "10"),
     *("--cov", "--cov-report", "term:skip-covered", "--cov-fail-under", str(COVERAGE)),
 ]
 CLOSING = re.compile(r"=+ (.*\b(passed|failed|error|errors|deselected|no tests ran)\b.* in [\d.]+s.*) =+")
