@@ -112,7 +112,8 @@ async def test_an_error_of_the_model_is_told_and_the_next_turn_is_fine(
 async def test_a_connection_that_breaks_midway_shows_the_text_once(chat: Chat) -> None:
     result = await chat.ask(script(["One part.", {"cut": True, "times": 1}]))
     assert result["stopReason"] == "end_turn"
-    assert chat.text() == "One part."
+    # Claude Code asks again, or goes on behind what it has.
+    assert chat.text() in {"One part.", "One part.All done."}
     await chat.is_well()
 
 
