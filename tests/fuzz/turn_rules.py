@@ -1,0 +1,235 @@
+"""The invariants of prompts, their answers, and the work behind them."""
+
+from machines import events as e
+from machines import outputs as o
+from machines.query import DIED
+from machines.usage import Tokens, Usage
+from tests.fuzz.claude import MODEL, Run, Text
+from tests.fuzz.effects import call_of
+from tests.fuzz.facts import Asked
+from tests.fuzz.world import Rule, World
+
+LOSSES = frozenset({o.FailureKind.TRANSPORT_LOST, o.FailureKind.WORKER_SHUTDOWN})
+NOT_STARTED = frozenset({o.FailureKind.RESTART_FAILED, o.FailureKind.AUTH_REQUIRED})
+
+
+class AnsweredOnce(Rule):
+    """INV-T1, INV-S2: every prompt gets exactly one answer."""
+
+    def see(self, world: World, output: o.Output) -> None:
+        if isinstance(output, o.AnswerPrompt):
+            assert world.prompts[output.turn].answer is None, f"{output.turn} is answered twice"
+
+    def end(self, world: World) -> None:
+        assert [asked.uuid for asked in world.unanswered()] == [], "LIVE-T2: not answered"
+
+
+class RightAnswer(Rule):
+    """INV-T5, INV-X3, INV-X5, M4.4: the answer is that of its own end, and of no other work.
+
+    A prompt that the client cancelled is `cancelled`. Any other is answered by its own result
+    with what that says; by an idle only when Claude Code lost its result; by the end of the
+    process with its cause.
+    """
+
+    def see(self, world: World, output: o.Output) -> None:
+        if not isinstance(output, o.AnswerPrompt):
+            return
+        asked, outcome = world.prompts[output.turn], output.outcome
+        if asked.cancelled:
+            assert (outcome.stop_reason, outcome.failure) == ("cancelled", None), f"INV-T5: {output}"
+            return
+        match world.cause:
+            case e.Result():
+                self._by_result(world, asked, outcome)
+            case e.CliStateChanged("idle"):
+                run = world.runs.get(asked.uuid)
+                silent = run is not None and run.result is None and run.expected == outcome
+                refused = asked.uuid in world.refused and _kind(outcome) is o.FailureKind.NO_RESULT
+                assert silent or refused, f"M4.6: {output}"
+            case e.StreamClosed(end) if world.frame is not None:
+                clean = end is e.StreamEnd.ENDED and outcome == o.Outcome()
+                lost = outcome.failure is not None and outcome.failure.text in {DIED, "It broke."}
+                assert clean or (lost and _kind(outcome) in LOSSES), f"M3: {output}"
+            case e.QueryStartFailed() | e.StreamClosed():
+                assert _kind(outcome) in NOT_STARTED, f"M2.3: {output}"
+            case cause:
+                raise AssertionError(f"{cause} answered {output}")
+
+    def _by_result(self, world: World, asked: Asked, outcome: o.Outcome) -> None:
+        run = world.frame.run if world.frame is not None else None
+        assert run is not None
+        assert asked.uuid in run.members, f"INV-T6: {asked.uuid} is answered by the result of {run.name}"
+        if run.hit_alone and outcome == o.Outcome("cancelled"):
+            return  # the cancel of another prompt met the run that they shared, or the next one
+        assert outcome == run.expected, f"M4.4: {asked.uuid} of {run.name}"
+
+
+class Fifo(Rule):
+    """INV-T2: prompts are written and answered in the order received; cancelled ones aside."""
+
+    def __init__(self) -> None:
+        self.last_sent = -1
+        self.cancelled: list[int] = []
+
+    def before(self, world: World, event: e.Event) -> None:
+        self.cancelled = []
+
+    def see(self, world: World, output: o.Output) -> None:
+        match output:
+            case o.SendPrompt(turn):
+                asked = world.prompts[turn]
+                assert asked.number > self.last_sent, f"{turn} is written out of order"
+                assert asked.answer is None
+                assert world.process == "live"
+                self.last_sent = asked.number
+            case o.AnswerPrompt(turn):
+                asked = world.prompts[turn]
+                if asked.cancelled:
+                    self.cancelled.append(asked.number)
+                    return
+                earlier = [
+                    other.uuid
+                    for other in world.unanswered()
+                    if other.number < asked.number and not other.cancelled and other.uuid not in world.refused
+                ]
+                assert earlier == [], f"{turn} is answered before {earlier}"
+            case _:
+                pass
+
+    def rest(self, world: World) -> None:
+        queued = self.cancelled[:-1]  # the active one comes last, after the queued ones
+        assert queued == sorted(queued)
+        if world.conversation.phase == "ready":
+            assert [asked.uuid for asked in world.unanswered() if not asked.sent] == []
+
+
+class CancelledAtOnce(Rule):
+    """M6 (6), M6.1: after a cancel only the active prompt may still wait for its end, with a timer."""
+
+    def rest(self, world: World) -> None:
+        waiting = [asked.uuid for asked in world.unanswered() if asked.cancelled]
+        assert waiting in ([], [world.conversation.active_turn]), "a queued prompt was not answered"
+        running = e.Timer.FORCE_CANCEL in world.timers
+        assert running == bool(waiting), "LIVE-T1: the force timer runs exactly while a cancel waits"
+
+
+class Accounted(Rule):
+    """CY-022, CY-023, INV-T6, INV-T8: usage is that of the own result, on the last one answered by it."""
+
+    def __init__(self) -> None:
+        self.answers: list[o.AnswerPrompt] = []
+
+    def before(self, world: World, event: e.Event) -> None:
+        self.answers = []
+
+    def see(self, world: World, output: o.Output) -> None:
+        if isinstance(output, o.AnswerPrompt):
+            self.answers.append(output)
+
+    def rest(self, world: World) -> None:
+        run = world.frame.run if world.frame is not None else None
+        by_result = [
+            answer
+            for answer in self.answers
+            if isinstance(world.cause, e.Result) and run is not None and answer.turn in run.members
+        ]
+        for answer in self.answers:
+            if not by_result or answer is not by_result[-1]:
+                assert answer.usage is None
+        if by_result and run is not None:
+            known = run.tokens != Tokens()
+            assert by_result[-1].usage == (Usage(run.tokens, ((MODEL, run.tokens),)) if known else None)
+
+
+class Silence(Rule):
+    """INV-T4, INV-X1: after its end nothing of a work reaches the client but a hook of a finished call."""
+
+    def see(self, world: World, output: o.Output) -> None:
+        match output:
+            case o.ShowPlan() | o.ShowPlanResult():
+                run = world.frame.run if world.frame is not None else None
+            case o.ShowCall(_, _, ask) if ask is not None:
+                run = world.requests[ask].run
+            case o.ShowCall():
+                run = world.frame.run if world.frame is not None else None
+            case o.AskClient(ask) | o.AskForm(ask):
+                run = world.requests[ask].run
+            case o.ReportHook() if world.calls[call_of(output)].final is o.ReturnCall:
+                return
+            case (
+                o.RefineCall()
+                | o.ReportProgress()
+                | o.ReportHook()
+                | o.ReturnCall()
+                | o.DenyCall()
+                | o.CloseCall()
+            ):
+                run = world.calls[call_of(output)].run
+            case _:
+                return
+        assert not world.is_over(run) or _garbled(run), f"{output} after the end of its work"
+
+    def text(self, world: World, run: Run | None, *, shown: bool) -> None:
+        assert not shown or not world.is_over(run) or _garbled(run), "text after the end of its work"
+
+
+class NothingDropped(Rule):
+    """INV-X3: what no cancel met reaches the client, and no part of it is refused by a lifecycle."""
+
+    def text(self, world: World, run: Run | None, *, shown: bool) -> None:
+        assert shown or not self._counts(world, run), "text was dropped"
+
+    def see(self, world: World, output: o.Output) -> None:
+        if not isinstance(output, o.Ignored) or world.frame is None or world.frame.odd:
+            return
+        event = world.frame.event
+        if isinstance(event, e.AskWithdrawn) and world.requests[event.ask].replied:
+            return  # it was on its way when the client answered
+        assert not self._counts(world, world.frame.run), f"{output} of work that no cancel met"
+
+    def rest(self, world: World) -> None:
+        frame = world.frame
+        if frame is None or isinstance(frame.event, Text) or not self._counts(world, frame.run):
+            return
+        match frame.event:
+            case e.ToolStarted(use) | e.ToolDispatched(use) if use.name == "Bash":
+                assert use.call in world.calls, "a call was not shown"
+            case e.AskReceived(ask):
+                assert world.requests[ask].replied is None, "an ask was refused"
+            case e.FormReceived(ask):
+                assert world.requests[ask].requested is o.AskForm, "a question was not asked"
+            case _:
+                pass
+
+    def _counts(self, world: World, run: Run | None) -> bool:
+        served = world.process == "live" and world.conversation.phase == "ready"
+        return served and run is not None and not (run.touched or run.garbled or world.is_over(run))
+
+
+class OneActive(Rule):
+    """INV-T3: at most one turn is active."""
+
+    def rest(self, world: World) -> None:
+        turn = world.conversation.active_turn
+        assert world.active_turns() == ([turn] if turn is not None else [])
+
+
+def _kind(outcome: o.Outcome) -> o.FailureKind | None:
+    return outcome.failure.kind if outcome.failure is not None else None
+
+
+def _garbled(run: Run | None) -> bool:
+    return run is not None and run.garbled
+
+
+TURN_RULES: tuple[type[Rule], ...] = (
+    AnsweredOnce,
+    RightAnswer,
+    Fifo,
+    CancelledAtOnce,
+    Accounted,
+    Silence,
+    NothingDropped,
+    OneActive,
+)
