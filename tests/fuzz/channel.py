@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from machines import events as e
-from tests.fuzz.claude import Frame, Text
+from tests.fuzz.runs import Frame, Text
 from tests.fuzz.world import World
 
 LOSABLE = (e.Requesting, e.Echoed, e.ToolStarted, e.ToolProgressed, e.ToolHooked, e.CliStateChanged)

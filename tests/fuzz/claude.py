@@ -18,91 +18,11 @@ from machines import events as e
 from machines.outputs import Failure, FailureKind, Outcome
 from machines.usage import Tokens
 from machines.work import NO_RESULT
+from tests.fuzz.runs import Command, Drop, Frame, Prompt, Reply, Run, Stop, Text, Tool
 
 TASK = "task-notification"
 MODEL = "opus"
 
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text delta of the message that streams; it passes no machine."""
-
-
-@dataclass(slots=True, eq=False)
-class Run:
-    """Work that ends with one result: of prompts, or a cycle of Claude Code's own."""
-
-    name: str
-    cycle: bool
-    members: list[str]
-    tokens: Tokens = field(default_factory=Tokens)
-    expected: Outcome | None = None
-    """How its prompts are to be answered, once its end is written."""
-    result: e.Result | None = None
-    touched: bool = False
-    """An interrupt was written while it ran, or before all its frames were handled."""
-    hit_alone: bool = False
-    """… by the cancel of one prompt."""
-    seen: bool = False
-    """The client was told that it runs."""
-    over: bool = False
-    """Its result was handled, or the client was told that it ended."""
-    garbled: bool = False
-    """A frame that tells where its messages are was lost."""
-
-
-@dataclass(slots=True, eq=False)
-class Tool:
-    """A tool use of the message that runs."""
-
-    use: e.ToolUse
-    dispatched: bool = False
-    ask: str | None = None
-    """The control request that it waits for."""
-    asked: bool = False
-    refused: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """Something that Claude Code wrote."""
-
-    event: e.Event | Text
-    run: Run | None = None
-    odd: bool = False
-    """It was not written here: a frame that comes twice, or late."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """Command: a user message."""
-
-    uuid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Command: an interrupt."""
-
-    cancel_queued: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """Command: `cancel_async_message`."""
-
-    uuid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Command: the answer of an ask."""
-
-    ask: str
-    grants: bool
-
-
-Command = Prompt | Stop | Drop | Reply
 
 OPTIONS = (e.Option("allow", grants=True), e.Option("always", grants=True), e.Option("reject", grants=False))
 
@@ -276,6 +196,7 @@ class Claude:
 
     def _begin(self, run: Run) -> None:
         self.run = run
+        run.began_with = len(run.members)
         self.runs.update(dict.fromkeys(run.members, run))
         self._echoed = self._streams = False
 
@@ -396,11 +317,10 @@ class Claude:
             model_usage={MODEL: {"inputTokens": self.spent.input, "outputTokens": self.spent.output}},
             **fields,  # type: ignore[arg-type]  # the fields of `ENDINGS` and of an abort
         )
-        early = len(run.members) if run.cycle else len(run.members) - 1
-        for uuid in run.members[:early]:
+        for uuid in run.members[run.began_with :]:
             self._mark(uuid, last)
         self.write(run.result)
-        for uuid in run.members[early:]:
+        for uuid in run.members[: run.began_with]:
             self._mark(uuid, last)
         self._leave()
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from machines import outputs as o
-from tests.fuzz.claude import Drop, Prompt, Reply, Stop
 from tests.fuzz.facts import Call
+from tests.fuzz.runs import Drop, Prompt, Reply, Stop
 
 if TYPE_CHECKING:
     from tests.fuzz.world import World

@@ -5,7 +5,7 @@ from typing import Literal
 
 from machines import events as e
 from machines import outputs as o
-from tests.fuzz.claude import Run
+from tests.fuzz.runs import Run
 
 
 @dataclass(slots=True, eq=False)

@@ -4,9 +4,10 @@ from machines import events as e
 from machines import outputs as o
 from machines.query import DIED
 from machines.usage import Tokens, Usage
-from tests.fuzz.claude import MODEL, Run, Text
+from tests.fuzz.claude import MODEL
 from tests.fuzz.effects import call_of
 from tests.fuzz.facts import Asked
+from tests.fuzz.runs import Run, Text
 from tests.fuzz.world import Rule, World
 
 LOSSES = frozenset({o.FailureKind.TRANSPORT_LOST, o.FailureKind.WORKER_SHUTDOWN})

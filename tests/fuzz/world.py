@@ -12,9 +12,10 @@ from typing import Any, Literal
 from machines import events as e
 from machines import outputs as o
 from machines.conversation import Conversation
-from tests.fuzz.claude import Claude, Frame, Run, Text
+from tests.fuzz.claude import Claude
 from tests.fuzz.effects import carry_out
 from tests.fuzz.facts import Asked, Call, Request
+from tests.fuzz.runs import Frame, Run, Text
 
 
 class Rule:

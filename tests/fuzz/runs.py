@@ -1,0 +1,91 @@
+"""What Claude Code is told and what it writes: its runs, its tools, commands and frames."""
+
+from dataclasses import dataclass, field
+
+from machines import events as e
+from machines.outputs import Outcome
+from machines.usage import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text delta of the message that streams; it passes no machine."""
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """Work that ends with one result: of prompts, or a cycle of Claude Code's own."""
+
+    name: str
+    cycle: bool
+    members: list[str]
+    began_with: int = 0
+    """How many of its prompts were there from the beginning; the others joined it."""
+    tokens: Tokens = field(default_factory=Tokens)
+    expected: Outcome | None = None
+    """How its prompts are to be answered, once its end is written."""
+    result: e.Result | None = None
+    touched: bool = False
+    """An interrupt was written while it ran, or before all its frames were handled."""
+    hit_alone: bool = False
+    """… by the cancel of one prompt."""
+    seen: bool = False
+    """The client was told that it runs."""
+    over: bool = False
+    """Its result was handled, or the client was told that it ended."""
+    garbled: bool = False
+    """A frame that tells where its messages are was lost."""
+
+
+@dataclass(slots=True, eq=False)
+class Tool:
+    """A tool use of the message that runs."""
+
+    use: e.ToolUse
+    dispatched: bool = False
+    ask: str | None = None
+    """The control request that it waits for."""
+    asked: bool = False
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Something that Claude Code wrote."""
+
+    event: e.Event | Text
+    run: Run | None = None
+    odd: bool = False
+    """It was not written here: a frame that comes twice, or late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Command: a user message."""
+
+    uuid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Command: an interrupt."""
+
+    cancel_queued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Command: `cancel_async_message`."""
+
+    uuid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Command: the answer of an ask."""
+
+    ask: str
+    grants: bool
+
+
+Command = Prompt | Stop | Drop | Reply
