@@ -17,24 +17,24 @@ SHORT, LONG = 10, 1_000
 
 
 async def growth(contestant: Contestant) -> Sample:
-    """Two turns of 100,000 deltas: the most that the first needs, and what the second adds to it for good."""
-    async with contestant.run({"turns": [flood(count) for count in (FEW, MANY, FEW, MANY, FEW)]}) as client:
+    """Four turns of 100,000 deltas: the most that they need, and what the last two add for good."""
+    counts = [FEW, *(count for _ in range(4) for count in (MANY, FEW))]
+    async with contestant.run({"turns": [flood(count) for count in counts]}) as client:
         await client.initialize("plain")
         opened = await client.new_session()
         await client.prompt(opened, "few").result()
         start = resident(client)
-        await _many(client, opened)
-        highest = peak(client)
-        first = resident(client)
-        await _many(client, opened)
-        return {"peak": highest - start, "growth": resident(client) - first}
+        after = [await _many(client, opened) for _ in range(4)]
+        return {"peak": peak(client) - start, "growth": after[3] - after[1]}
 
 
-async def _many(client: AcpClient, opened: str) -> None:
+async def _many(client: AcpClient, opened: str) -> float:
+    """A large turn and a small one; the memory then."""
     since = len(client.messages)
     await client.prompt(opened, "many").result(600)
     assert len(client.text(opened, since=since)) == MANY * len(WORD)
     await client.prompt(opened, "few").result()
+    return resident(client)
 
 
 async def turns(contestant: Contestant) -> Sample:
