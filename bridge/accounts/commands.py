@@ -64,9 +64,11 @@ async def sign_out(environ: Mapping[str, str]) -> None:
 
 async def _run(command: list[str], environ: Mapping[str, str], cwd: str | None) -> tuple[bytes, bytes, int]:
     """Output, errors and status; the command steps back behind the sessions of the user."""
-    async with await anyio.open_process(
-        command, stdin=subprocess.DEVNULL, env=environ, cwd=cwd, start_new_session=True
-    ) as process:
+    with anyio.CancelScope(shield=True):  # a start that is cut would leave its pipes open
+        started = await anyio.open_process(
+            command, stdin=subprocess.DEVNULL, env=environ, cwd=cwd, start_new_session=True
+        )
+    async with started as process:
         with suppress(AttributeError, OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICE)
         said: dict[str, bytes] = {}

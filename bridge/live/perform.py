@@ -1,6 +1,7 @@
 """What the outputs of a session do: answers and updates at once, all else as effects that end as events."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ class Performer:
         self.messages: dict[str, Message] = {}
         self._injected: list[str] = []
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
-        self._stored = setup.transcript is not None  # Claude Code has a transcript of the conversation
+        self._fork = setup.fork  # a copy that has no name of its own yet
         self.changes: dict[str, Change] = {}
         self.closed = False
 
@@ -131,22 +132,23 @@ class Performer:
         return uuid in self._sent
 
     def note_stored(self) -> None:
-        """Claude Code took a message up: from now on there is a transcript to resume."""
-        fork = self._setup.fork
-        if fork is not None and not self._stored:
+        """Claude Code took a message up: from now on it writes a transcript."""
+        fork, self._fork = self._fork, None
+        if fork is not None:
             self._host.tasks.start_soon(self.titles.name_fork, fork.source, self._post, name="title")
-        self._stored = True
 
     # ── the process ──
 
     def _start_query(self, output: o.StartQuery) -> None:
-        self._launch(resume=output.resume and self._stored)
+        self._launch(resume=output.resume)
 
     def _launch(self, *, resume: bool) -> None:
         self.screen.end_tasks()
         self.sign_in.stop()
-        route, mode = self._host.accounts.route, self.config.mode
-        self.process.start(launch(self._setup, route, claude_id=self._claude_id, mode=mode, resume=resume))
+        describe = partial(
+            launch, self._setup, self._host.accounts.route, claude_id=self._claude_id, mode=self.config.mode
+        )
+        self.process.start(describe(resume=False), describe(resume=True) if resume else None)
 
     def _stop_query(self, _: o.StopQuery) -> None:
         self.sign_in.stop()
@@ -159,12 +161,12 @@ class Performer:
     def _replace_query(self, _: o.ReplaceQuery) -> None:
         """An empty conversation has an id of its own; the session keeps the one the client knows."""
         self.process.discard()
-        self._claude_id, self._stored = self._host.new_id(), False
+        self._claude_id = self._host.new_id()
         self._launch(resume=False)
 
     def _recreate_query(self, _: o.RecreateQuery) -> None:
         self.process.discard()
-        self._launch(resume=self._stored)
+        self._launch(resume=True)
 
     def _tell_recreated(self, output: o.TellRecreated) -> None:
         if output.failure is None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from bridge.claude.errors import ClaudeGone, ControlError, StartFailed
@@ -30,6 +31,8 @@ OnReply = Callable[[Reply], None]
 Post = Callable[[Mail], None]
 Admit = Callable[[Mapping[str, object]], None]
 """Looks at the initialize reply; raises StartFailed for an account that may not be used."""
+IsStored = Callable[[Launch], bool]
+"""Whether there is a transcript of the conversation that a launch resumes; may block."""
 
 
 class SessionProcess:
@@ -42,6 +45,7 @@ class SessionProcess:
         drop_frames: Callable[[], None],
         gate: "Gate | None",
         admit: Admit,
+        is_stored: IsStored,
         spawned: Claude | None = None,
     ) -> None:
         self._drop_frames = drop_frames
@@ -49,7 +53,10 @@ class SessionProcess:
         self._post = post
         self._gate = gate
         self._admit = admit
+        self._is_stored = is_stored
         self._claude: Claude | None = None
+        self._left: Claude | None = None
+        """The process before, as long as it may still write the transcript."""
         self._spawned = spawned  # it came up for the first start
         self._requests = 0
         self._replies: dict[str, OnReply] = {}
@@ -57,15 +64,19 @@ class SessionProcess:
         self.info: Mapping[str, object] = {}
         """The initialize reply of the process that runs, or ran last."""
 
-    def start(self, launch: Launch) -> None:
-        """Start a process; it ends as `QueryInitialized` or `QueryStartFailed`."""
+    def start(self, launch: Launch, resumed: Launch | None = None) -> None:
+        """Start a process; it ends as `QueryInitialized` or `QueryStartFailed`.
+
+        `resumed` takes the place of `launch` if the conversation is stored: Claude Code refuses to
+        resume what is not there, and to start anew what is.
+        """
         spawned, self._spawned = self._spawned, None
-        if spawned is not None and spawned.launch == launch:
-            claude, unwanted = spawned, None
+        if spawned is not None and spawned.launch == (resumed or launch):
+            claude, before = spawned, None
         else:
-            claude, unwanted = Claude(self._tasks, self._gate), spawned
-        self._claude = claude
-        self._tasks.start_soon(self._start, claude, launch, unwanted, name="claude start")
+            claude, before = Claude(self._tasks, self._gate), spawned or (self._left if resumed else None)
+        self._claude, self._left = claude, None
+        self._tasks.start_soon(self._start, claude, launch, resumed, before, name="claude start")
 
     def stop(self) -> None:
         """Stop the process; it ends as `QueryStopped`."""
@@ -76,7 +87,7 @@ class SessionProcess:
         self._drop_frames()
         if self._claude is not None:
             self._tasks.start_soon(self._claude.stop, name="claude clean-up")
-            self._claude = None
+            self._claude, self._left = None, self._claude
         for request_id in tuple(self._replies):
             self._fail_reply(request_id, ClaudeGone("Claude Code ended before it answered."))
 
@@ -142,13 +153,17 @@ class SessionProcess:
         if scope is not None:
             scope.cancel()
 
-    async def _start(self, claude: Claude, launch: Launch, unwanted: Claude | None) -> None:
+    async def _start(
+        self, claude: Claude, launch: Launch, resumed: Launch | None, before: Claude | None
+    ) -> None:
         def deliver(item: Frame | Closed) -> None:
             if self._claude is claude:
                 self._post(item)
 
-        if unwanted is not None:
-            await unwanted.stop()  # two processes must not share a session
+        if before is not None:
+            await before.stop()  # two processes must not share a session
+        if resumed is not None and (claude.launch or await to_thread.run_sync(self._is_stored, resumed)):
+            launch = resumed
         try:
             info = await claude.start(launch, deliver)
             self._admit(info)

@@ -19,7 +19,7 @@ from bridge.live.host import Host
 from bridge.live.mailbox import Mailbox
 from bridge.live.perform import Performer
 from bridge.live.process import Mail, SessionProcess
-from bridge.live.setup import Setup
+from bridge.live.setup import Setup, is_stored
 from bridge.messages import items as f
 from bridge.messages.frames import FrameReader
 from bridge.messages.stream import MessageStream
@@ -65,8 +65,8 @@ class LiveSession:
             hides_errors=book is not None,
             shows_children=setup.shows_children,
         )
-        drop = self._drop_frames
-        process = SessionProcess(host.tasks, self.post, drop, host.gate, self._admit, spawned)
+        drop, is_there = self._drop_frames, partial(is_stored, projects=host.projects)
+        process = SessionProcess(host.tasks, self.post, drop, host.gate, self._admit, is_there, spawned)
         self._performer = Performer(setup, host, process, self._stream, self.conversation, self.post, book)
         self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}

@@ -10,6 +10,7 @@ from bridge.claude.launch import PRESET, Fork, Launch, New, Resume
 from bridge.config.providers import Route, routing_env, routing_settings
 from bridge.config.settings import Settings
 from bridge.permissions.modes import SessionMode
+from bridge.sessions.folders import find_transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,12 @@ def launch(setup: Setup, route: Route | None, *, claude_id: str, mode: str, resu
     )
     described = with_client_options(_with_metadata(described, setup.meta), setup.options)
     return described if route is None else _routed(described, route)
+
+
+def is_stored(resumed: Launch, projects: Path) -> bool:
+    """Whether Claude Code has a transcript of the conversation; `projects` is its usual folder of them."""
+    folder = resumed.env.get("CLAUDE_CONFIG_DIR")
+    return find_transcript(Path(folder, "projects") if folder else projects, resumed.session.id) is not None
 
 
 def _routed(described: Launch, route: Route) -> Launch:

@@ -145,6 +145,7 @@ async def _open_claimed(
     mode = live.mode if live is not None else None
     if live is not None:
         await sessions.close(live)
+        transcript = await to_thread.run_sync(find_transcript, sessions.projects, id)  # the end may store it
     if transcript is None and live is None:
         raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": id})
     choices = await to_thread.run_sync(last_choices, transcript) if transcript is not None else LastChoices()

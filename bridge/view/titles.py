@@ -5,6 +5,8 @@ One title is made a session; a stored one is never made over, and an unchanged o
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from anyio import to_thread
 
 from bridge.live.process import Reply, SessionProcess
 from bridge.sessions.folders import find_transcript
-from bridge.sessions.listing import read_summary
+from bridge.sessions.listing import iso_time, read_summary
 from bridge.sessions.titles import shown_title
 from bridge.view.client import SessionClient
 
@@ -57,8 +59,8 @@ class Titles:
     async def name_fork(self, source: str, post: Callable[[Callable[[], None]], None]) -> None:
         """A copy of the conversation `source` was stored: its title says that it is one (S§5.2)."""
         self._settled = True
-        given, found = await to_thread.run_sync(_stored_title, self._projects, source)
-        title = f"{given or found or 'Forked session'} (fork)"
+        stored = await to_thread.run_sync(_stored_titles, self._projects, source)
+        title = f"{stored.given or stored.summary or 'Forked session'} (fork)"
 
         def renamed(reply: Reply) -> None:
             if isinstance(reply, Mapping):
@@ -71,44 +73,61 @@ class Titles:
     async def turn_ended(self, conversation: str, post: Callable[[Callable[[], None]], None]) -> None:
         """Find or make a title, also the one of a `/rename`; the turn's end never waits for it."""
         is_open, self._settled = not self._settled, True
-        given, summary = await to_thread.run_sync(_stored_title, self._projects, conversation)
-        if given is not None:
-            post(lambda: self._tell(given))
+        stored = await to_thread.run_sync(_stored_titles, self._projects, conversation)
+        standing = stored.given or (stored.made if is_open else None)
+        if standing is not None:
+            post(lambda: self._tell(standing, stored.time))
         elif is_open:
-            post(lambda: self._make(summary))
+            post(lambda: self._make(stored))
 
-    def _make(self, summary: str | None) -> None:
+    def _make(self, stored: "_Stored") -> None:
         context = self._context.strip()
         if len(context) < ENOUGH:
             self._settled = False
         else:
             self._process.request(
                 "generate_session_title",
-                lambda reply: self._made(reply, summary),
+                lambda reply: self._made(reply, stored),
                 description=context,
                 persist=True,
             )
 
-    def _made(self, reply: Reply, summary: str | None) -> None:
+    def _made(self, reply: Reply, stored: "_Stored") -> None:
         title = reply.get("title") if isinstance(reply, Mapping) else None
         if isinstance(title, str) and title.strip():
             self._tell(title)
             return
         self._settled = False  # a later turn asks again (SE-091)
-        if summary is not None:
-            self._tell(summary)
+        if stored.summary is not None:
+            self._tell(stored.summary, stored.time)
 
-    def _tell(self, title: str) -> None:
+    def _tell(self, title: str, time: str | None = None) -> None:
+        """`time`: when a stored title was stored; without it the title is new."""
         shown = shown_title(title)
         if not shown or shown == self._told:
             return
         self._told = shown
-        time = self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        if time is None:
+            time = self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._client.update({"sessionUpdate": "session_info_update", "title": shown, "updatedAt": time})
 
 
-def _stored_title(projects: Path, conversation: str) -> tuple[str | None, str | None]:
-    """The title that the user gave, and the best that the transcript has."""
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What the transcript has for a title: the user's, the one made before, the best there is."""
+
+    given: str | None = None
+    made: str | None = None
+    summary: str | None = None
+    time: str | None = None
+
+
+def _stored_titles(projects: Path, conversation: str) -> _Stored:
     transcript = find_transcript(projects, conversation)
     summary = read_summary(transcript) if transcript is not None else None
-    return (summary.given_title, summary.title) if summary is not None else (None, None)
+    if transcript is None or summary is None:
+        return _Stored()
+    with suppress(OSError):
+        time = iso_time(transcript.stat().st_mtime_ns)
+        return _Stored(summary.given_title, summary.made_title, summary.title, time)
+    return _Stored()

@@ -68,6 +68,15 @@ def without_marks(text: str) -> str:
     return "".join([*blanks, text[start:stop], *reversed(tail)])
 
 
+def without_any_mark(text: str) -> str:
+    """The text without all marked parts: nobody quotes in what Claude Code wrote by itself."""
+    kept, start = [], 0
+    for first, stop in _marked_parts(text):
+        kept.append(text[start:first])
+        start = stop
+    return "".join([*kept, text[start:]])
+
+
 def between(text: str, opening: str, closing: str) -> str | None:
     """What stands between the first opening and the closing that is next to it."""
     start = text.find(opening)
@@ -87,7 +96,7 @@ def is_login_request(text: str) -> bool:
 
 def summary_body(text: str) -> str | None:
     """The summary inside the text that continues a compacted conversation; None if it is not framed so."""
-    text = _ANALYSIS.sub("", without_marks(text))
+    text = _ANALYSIS.sub("", without_any_mark(text))
     if not text.startswith(_SUMMARY_START):
         return None
     _, found, body = text.partition("Summary:\n")

@@ -15,7 +15,7 @@ from bridge.sessions.replay.cleaning import (
     is_usage_limit,
     summary_body,
     visible_text,
-    without_marks,
+    without_any_mark,
 )
 from bridge.sessions.replay.items import (
     AgentText,
@@ -104,7 +104,7 @@ def _image(source: object, message_id: str) -> UserImage | None:
 
 def _summary(blocks: Blocks, node: Node) -> Iterator[Item]:
     text = "\n".join(_text(block, "text") for block in blocks if block.get("type") == "text")
-    if (shown := without_marks(text)).strip():
+    if (shown := without_any_mark(text)).strip():
         yield CompactionSummary(node.uuid, shown, summary_body(text))
 
 

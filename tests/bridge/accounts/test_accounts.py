@@ -105,7 +105,8 @@ async def test_a_late_answer_is_logged_once(
                 for _ in range(2):
                     await bench.accounts._probe(0)
         assert bench.pushed == []
-        assert len(caplog.records) == 1
+        said = [record for record in caplog.records if record.name.startswith("bridge.")]
+        assert len(said) == 1, "asyncio may add a line of its own about the process that was killed"
         caplog.clear()
 
 

@@ -10,6 +10,7 @@ from bridge.sessions.replay.cleaning import (
     is_usage_limit,
     summary_body,
     visible_text,
+    without_any_mark,
     without_marks,
 )
 
@@ -143,6 +144,12 @@ def test_a_usage_limit_that_mentions_the_login_is_no_request_for_it() -> None:
 START = "This session is being continued from a previous conversation that ran out of context.\n\n"
 DETAILS = "If you need specific details from before compaction (like code), read the transcript"
 GO_ON = "Continue the conversation from where it left off without asking the user any further questions."
+
+
+def test_no_mark_stays_in_what_claude_code_wrote_by_itself() -> None:
+    text = "A<system-reminder>x</system-reminder>B<command-name>/y</command-name>C<system-reminder>"
+    assert without_any_mark(text) == "ABC<system-reminder>"
+    assert without_any_mark("plain") == "plain"
 
 
 @pytest.mark.parametrize(

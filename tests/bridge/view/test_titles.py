@@ -1,6 +1,7 @@
 """Titles: made once after a turn, the user's own before any other, and never sent twice (S§9)."""
 
 import json
+import os
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +29,7 @@ class Bench:
         self.client, self.process, self._folder = Client(), Process(), folder
         self.titles = Titles(self.client.as_client(), self.process.as_process(), folder, lambda: NOON)
 
-    def stores(self, *records: dict[str, Any]) -> None:
+    def stores(self, *records: dict[str, Any]) -> Path:
         """What the transcript of the session holds."""
         path = self._folder / "project" / f"{ID}.jsonl"
         path.parent.mkdir(exist_ok=True)
@@ -39,6 +40,7 @@ class Bench:
             "message": {"role": "user", "content": "the prompt"},
         }
         path.write_text("".join(f"{json.dumps(record)}\n" for record in (user, *records)))
+        return path
 
     def says(self, prompt: str, answer: str = "") -> None:
         self.titles.note_prompt([{"type": "text", "text": prompt}])
@@ -124,11 +126,23 @@ async def test_a_turn_that_said_too_little_does_not_spend_the_one_title(bench: B
 
 @pytest.mark.contract("SE-089")
 async def test_the_users_own_title_is_taken_over_and_never_replaced(bench: Bench) -> None:
-    bench.stores({"type": "custom-title", "sessionId": ID, "customTitle": "Mine"})
+    stored = bench.stores({"type": "custom-title", "sessionId": ID, "customTitle": "Mine"})
+    os.utime(stored, (1_700_000_000.5, 1_700_000_000.5))
     bench.says("Why is the sky blue?")
     await bench.turn({"title": "Blue sky"})
     await bench.turn({"title": "Blue sky"})
     assert bench.told == ["Mine"]
+    assert bench.client.updates[0]["updatedAt"] == "2023-11-14T22:13:20.500Z", "it is not new"
+    assert bench.process.requests == []
+
+
+async def test_a_title_that_was_made_before_is_not_made_over(bench: Bench) -> None:
+    """Not in the process that goes on with the conversation either (S§9.5)."""
+    bench.stores({"type": "ai-title", "sessionId": ID, "aiTitle": "Made before"})
+    bench.says("Why is the sky blue?")
+    await bench.turn({"title": "Blue sky"})
+    await bench.turn({"title": "Blue sky"})
+    assert bench.told == ["Made before"]
     assert bench.process.requests == []
 
 

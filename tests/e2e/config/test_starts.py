@@ -8,7 +8,7 @@ import pytest
 
 from bridge.demo.api import ScriptedApi
 from tests.conftest import StartAgent
-from tests.e2e.chat import script
+from tests.e2e.chat import claudes, script
 from tests.support.acp_client import AcpClient
 from tests.support.rpc import Json
 from tests.support.sandbox import Sandbox
@@ -156,14 +156,14 @@ async def test_a_settings_file_that_the_request_names_has_to_be_there(
     shared_agent: AcpClient, folder: Path
 ) -> None:
     (folder / "broken.json").write_text("{ broken")
-    before = shared_agent.mark.living().keys()
+    before = claudes(shared_agent).keys()
     for name in ("nope.json", "broken.json", str(folder)):
         meta = {"claudeCode": {"options": {"settings": name}}}
         params = {"cwd": str(folder), "mcpServers": [], "_meta": meta}
         error = await shared_agent.call("session/new", params).error()
         assert (error.code, error.message) == (-32603, "Internal error")
         assert error.data == {"details": "The settings file of the request cannot be read."}
-    assert shared_agent.mark.living().keys() == before
+    assert claudes(shared_agent).keys() == before
 
 
 async def test_the_settings_of_the_person(

@@ -36,7 +36,8 @@ async def test_two_requests_are_answered_in_reverse(chat_as: ChatAs) -> None:
     chat.client.answer(second["id"], ALLOWED)
     chat.client.answer(first["id"], REJECTED)
     assert (await call.result())["stopReason"] == "end_turn"
-    refused, read = told(chat)
+    results = {result["tool_use_id"]: result for result in told(chat)}
+    refused, read = (results[id] for id in chat.calls())
     assert refused["is_error"]
     assert "text of b" in str(read["content"])
     assert statuses(chat) == ["failed", "completed"]

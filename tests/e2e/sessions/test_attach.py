@@ -5,9 +5,9 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
-from bridge.demo.api import ScriptedApi
+from bridge.demo.api import TITLE, ScriptedApi
 from tests.conftest import StartAgent
-from tests.e2e.chat import script, slow
+from tests.e2e.chat import claudes, script, slow
 from tests.e2e.sessions.traffic import load, texts, told
 from tests.support.acp_client import AcpClient
 from tests.support.rpc import Json
@@ -26,6 +26,7 @@ async def stored(shared_agent: AcpClient) -> str:
     choice = {"sessionId": session, "configId": "model", "value": "sonnet"}
     await shared_agent.request("session/set_config_option", choice)
     await shared_agent.prompt(session, "First. " + script(["One."])).result()
+    await shared_agent.wait_update("session_info_update")  # its title is stored
     await shared_agent.request("session/close", {"sessionId": session})
     return session
 
@@ -66,7 +67,10 @@ async def test_the_model_goes_on_where_it_was(
     assert asked["model"] == "claude-sonnet-5-5"
     assert "First." in str(asked["messages"])
     assert "One." in str(asked["messages"])
-    assert not client.updates(stored, "session_info_update", since=answered), "its title is stored already"
+    told = await client.wait_update("session_info_update", since=answered)
+    assert told.body["params"]["update"]["title"] == TITLE
+    made = [asked for asked in shared_api.side_requests if asked.kind == "title"]
+    assert not [asked for asked in made if "Second." in str(asked.body)], "its title is stored already"
     await client.request("session/close", {"sessionId": stored})
 
 
@@ -201,7 +205,7 @@ async def test_an_id_that_names_no_session(method: str, shared_agent: AcpClient)
     if not link.is_symlink():
         link.symlink_to(outside)
     bad = [UNKNOWN, "nonsense", "", "../../outside", f"x/{UNKNOWN}", "a\x00b", link.stem, "*", str(outside)]
-    before = shared_agent.mark.living().keys()
+    before = claudes(shared_agent).keys()
     for id in bad:
         mark = len(shared_agent.messages)
         params = {"sessionId": id, "cwd": str(project), "mcpServers": []}
@@ -209,7 +213,7 @@ async def test_an_id_that_names_no_session(method: str, shared_agent: AcpClient)
         assert (error.code, error.message) == (-32002, "Resource not found"), id
         assert error.data == {"sessionId": id}
         assert shared_agent.updates(since=mark) == []
-    assert shared_agent.mark.living().keys() == before
+    assert claudes(shared_agent).keys() == before
     assert outside.exists()
 
 

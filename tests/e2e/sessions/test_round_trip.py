@@ -8,7 +8,7 @@ import pytest
 from bridge.demo.api import ScriptedApi
 from bridge.demo.script import GREETING
 from tests.conftest import StartAgent
-from tests.e2e.chat import SLEEP, bash, script, use
+from tests.e2e.chat import SLEEP, bash, claudes, script, use
 from tests.e2e.sessions.traffic import INTERRUPTED, load, texts, told
 from tests.support.acp_client import AcpClient
 from tests.support.rpc import ALLOW, HANG, REJECT, Json
@@ -125,10 +125,10 @@ async def test_a_loaded_conversation_looks_as_it_did_live(
 
     await second.wait_update("available_commands_update", since=answered)
     mark = len(second.messages)
-    processes = second.mark.living().keys()
+    processes = claudes(second).keys()
     await load(second, session)
     assert told(second, session, since=mark) == replayed, "a second time tells the same, ids included"
-    assert second.mark.living().keys() == processes
+    assert claudes(second).keys() == processes
 
     await second.prompt(session, script(["Still here."])).result()
     asked = str(api.requests[-1].body["messages"])
