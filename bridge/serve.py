@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+PROTOCOL = "CLAUDE_AGENT_ACP_PROTOCOL"
+
 FLUSH = 5.0
 """Seconds that the last messages get to reach a client that reads slowly."""
 
@@ -34,6 +36,10 @@ def serve(environ: Mapping[str, str], trace: str | None = None, *, hide_claude: 
     """Serve one client on stdin and stdout until it is gone; returns the exit status."""
     stdout = claim_stdout()
     set_up_logs(environ)
+    if environ.get(PROTOCOL, "v1") not in {"", "v1"}:
+        log.warning(
+            "%s asks for another protocol than ACP v1, the only one that this release serves", PROTOCOL
+        )
     path = trace or environ.get(TRACE)
     process = AgentProcess(stdout, _open_trace(path, environ) if path else None, hide_claude=hide_claude)
     anyio.run(process.run)

@@ -5,7 +5,7 @@ Each has its lifecycle; none of them holds a prompt but a file report, for two s
 
 from machines import compaction as c
 from machines import goal as g
-from machines.events import ApiRetried, GoalCommand
+from machines.events import ApiRetried, GoalCommand, LimitReplayed
 from machines.failure_table import facts_of, retry_facts
 from machines.feed import Feed
 from machines.incident import Activate, Book, Incident, Recover, Recovery, Warn
@@ -84,6 +84,13 @@ class Companions:
         incident = self._incident(self._book.session_id(), _recovery(failure))
         self._feed(incident, Activate(facts_of(failure)))
         return True
+
+    def restore_limit(self, event: LimitReplayed) -> None:
+        """A usage limit that was replayed stays until a model answers (SF-051, SF-059)."""
+        if self._book is not None and event.id not in self._book.open:
+            incident = Incident(event.id, *self._feed.listeners("Incident"), start="active")
+            incident.revision = 1
+            self._book.open[event.id] = (incident, "real_model_success")
 
     def retried(self, event: ApiRetried, turn: str | None) -> None:
         """Claude Code tries a request again, for the turn that runs or for work of its own (SF-037)."""

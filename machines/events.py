@@ -242,6 +242,12 @@ class Result:
     """The error is a sign-in condition, whatever its shape."""
 
     @property
+    def from_model(self) -> bool:
+        """A model answered; a command that Claude Code carries out by itself has no output tokens."""
+        tokens = (self.usage or {}).get("output_tokens")
+        return isinstance(tokens, int) and tokens > 0
+
+    @property
     def aborted(self) -> bool:
         """Claude Code stopped the work itself or on an interrupt."""
         return (self.terminal_reason or "").startswith("aborted_")
@@ -290,6 +296,14 @@ class TimerFired:
     timer: Timer
 
 
+@dataclass(frozen=True, slots=True)
+class LimitReplayed:
+    """The stored conversation ends in a usage limit, which the client was told under this id."""
+
+    id: str
+    text: str
+
+
 Event = (
     PromptReceived
     | SteerReceived
@@ -302,6 +316,7 @@ Event = (
     | AskAnswered
     | HistoryReplayed
     | HistoryFailed
+    | LimitReplayed
     | QueryInitialized
     | QueryStartFailed
     | StreamClosed

@@ -320,7 +320,9 @@ class Work:
                 return
             self._feed(turn, Unsteer())
         if outcome.failure is None:
-            self._companions.recover("next_attempt", "real_model_success")
+            self._companions.recover("next_attempt")
+            if result.from_model:
+                self._companions.recover("real_model_success")
         if outcome == Outcome() and len(turns) == 1 and self.tasks.holds(turn.spawned):
             self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
             self._feed(turn, Hold(outcome, self._tally.usage()))

@@ -18,6 +18,15 @@ Values = Mapping[str, object]
 
 _LARGEST = 4 << 20
 _ESCALATING = frozenset({"acceptEdits", "auto", "bypassPermissions"})
+_TYPES: Mapping[str, type] = {
+    "availableModels": list,
+    "effortLevel": str,
+    "env": dict,
+    "model": str,
+    "modelOverrides": dict,
+    "modelSettings": dict,
+    "permissions": dict,
+}
 _MODEL_CONFIG = ("modelOverrides", "availableModels")
 
 
@@ -128,8 +137,22 @@ def read_settings(paths: SettingsPaths, programmatic: Values | None = None) -> S
         else read_tier(paths.project)
     )
     user, local, managed = (read_tier(path) for path in (paths.user, paths.local, paths.managed))
-    told = tuple(tier.problem for tier in (user, project, local, managed) if tier.problem is not None)
-    return Settings(user.values, project.values, local.values, programmatic or {}, managed.values, told)
+    told = [tier.problem for tier in (user, project, local, managed) if tier.problem is not None]
+    for path, tier in zip(
+        (paths.user, paths.project, paths.local, paths.managed), (user, project, local, managed), strict=True
+    ):
+        told += [
+            f"Settings at {path}: {name} has a wrong type and counts as absent."
+            for name in mistyped(tier.values)
+        ]
+    return Settings(
+        user.values, project.values, local.values, programmatic or {}, managed.values, tuple(told)
+    )
+
+
+def mistyped(values: Values) -> list[str]:
+    """The settings that the agent reads and whose values are of no use to it."""
+    return [name for name, kind in _TYPES.items() if name in values and not isinstance(values[name], kind)]
 
 
 def read_tier(path: str) -> Tier:

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 
-from bridge.config.settings import Settings, SettingsPaths, Tier, read_tier
+from bridge.config.settings import Settings, SettingsPaths, Tier, mistyped, read_tier
 from bridge.doctor.report import Row, failed, ok, warning
 from bridge.permissions.modes import mode_of_setting
 
@@ -19,6 +19,9 @@ def check_settings(paths: SettingsPaths) -> Iterator[Row]:
         if tier.problem is not None:
             remedy = f"Repair {path} or move it away; until then it counts as empty."
             yield failed(label, f"{tier.problem.removesuffix('.')}{_place_of_error(path, tier)}", remedy)
+        elif wrong := mistyped(tier.values):
+            remedy = f"Correct {', '.join(wrong)} in {path}; until then they count as absent."
+            yield warning(label, f"{path}: {', '.join(wrong)} of a wrong type", remedy)
         elif os.path.exists(path):
             yield ok(label, f"{path} ({len(tier.values)} keys)")
         else:

@@ -14,13 +14,15 @@ from bridge.sessions.replay.reader import replay
 from bridge.tools.report import ToolReports
 from bridge.view.client import SessionClient
 from bridge.view.session_info import compaction_update, incident_update
-from machines.events import ToolReturned, ToolUse
+from machines.events import LimitReplayed, ToolReturned, ToolUse
 from machines.failure_table import facts_of
 from machines.outputs import Failure, FailureKind
 from machines.session_reports import ReportCompaction, ReportIncident
 
 if TYPE_CHECKING:
     from bridge.claude.tap import Gate
+
+Post = Callable[[Callable[[], None] | LimitReplayed], None]
 
 BATCH = 32
 """Items that are read ahead; memory is bounded by them, not by the transcript."""
@@ -36,20 +38,19 @@ class History:
         self._caps = client
         self._client = port
         self._reports = reports
+        self._last_limit: LimitReplayed | None = None
 
-    async def tell(
-        self, transcript: Path, post: Callable[[Callable[[], None]], None], gate: "Gate | None"
-    ) -> None:
+    async def tell(self, transcript: Path, post: Post, gate: "Gate | None") -> None:
         """Read in a worker thread, show through the mailbox; a slow client slows the reader.
 
         Raises OSError for a transcript that can't be read.
         """
         post(self._reports.replay_started)
         await to_thread.run_sync(self._read, transcript, post, gate)
+        if self._last_limit is not None:
+            post(self._last_limit)
 
-    def _read(
-        self, transcript: Path, post: Callable[[Callable[[], None]], None], gate: "Gate | None"
-    ) -> None:
+    def _read(self, transcript: Path, post: Post, gate: "Gate | None") -> None:
         with open_transcript(transcript) as stored:
             for batch in _batches(replay(stored)):
                 from_thread.run_sync(post, lambda batch=batch: self._show_all(batch))
@@ -96,6 +97,8 @@ class History:
         id = f"{item.prompt}:error" if item.prompt else f"{self._session}:history-error:{item.record}"
         facts = facts_of(Failure(FailureKind.API, item.text))
         self._client.update(incident_update(ReportIncident(id, 1, facts)))
+        if item.stands:
+            self._last_limit = LimitReplayed(id, item.text)
 
     def _send(self, updates: list[dict[str, object]]) -> None:
         for update in updates:

@@ -291,6 +291,16 @@ def test_the_level_holds_for_the_file_too(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "logs" / "agent.log").read_text() == ""
 
 
+@pytest.mark.parametrize(("value", "lines"), [("v1", 0), ("", 0), ("v2", 1), ("auto", 1), ("v3-secret", 1)])
+def test_another_protocol_is_told_without_its_text(run: Run, value: str, lines: int) -> None:
+    """Decision 24, as far as there is only ACP v1."""
+    done = run(stdin=f"{INITIALIZE}\n", env={"CLAUDE_AGENT_ACP_PROTOCOL": value})
+    assert json.loads(done.stdout)["result"]["protocolVersion"] == 1
+    told = [line for line in done.stderr.splitlines() if "CLAUDE_AGENT_ACP_PROTOCOL" in line]
+    assert len(told) == lines
+    assert "secret" not in done.stderr
+
+
 def test_a_level_that_nobody_knows_is_told_without_its_text(run: Run) -> None:
     done = run(stdin=INITIALIZE, env={"CLAUDE_ACP_LOG": "SECRET"})
 

@@ -151,6 +151,19 @@ def test_m13_recovery_is_silent() -> None:
     assert of(r.ReportIncident, talk(prompt("D"), INITIALIZED, begin("D"), *end("D"))) == []
 
 
+@pytest.mark.contract("SF-051", "SF-059")
+def test_m13_a_limit_of_the_history_stands_until_a_model_answers() -> None:
+    book = Book("S", "epoch")
+    talk = Talk(e.LimitReplayed("u:error", "You've hit your limit"), book=book)
+    assert book.open["u:error"][0].phase == "active"
+    talk(prompt("A"), begin("A"), *end("A"))
+    assert "u:error" in book.open, "a command without a model is no answer"
+    talk(prompt("B"), begin("B"), api_error("B"), *moved("completed", "B"), IDLE)
+    assert "u:error" in book.open
+    assert of(r.ReportIncident, talk(prompt("C"), begin("C"), *end("C", used=(1, 2)))) == []
+    assert "u:error" not in book.open
+
+
 @pytest.mark.contract("SF-010", "SF-019")
 def test_m13_a_loss_between_turns_is_the_session_s() -> None:
     talk = air()

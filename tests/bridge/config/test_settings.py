@@ -61,6 +61,16 @@ def test_every_tier_is_read(tmp_path: Path) -> None:
     assert settings.problems == ()
 
 
+def test_a_value_of_a_wrong_type_is_told_without_it(tmp_path: Path) -> None:
+    paths = paths_in(tmp_path)
+    write(paths.user, {"model": ["MARK"], "effortLevel": None, "permissions": {}, "other": 7})
+    write(paths.managed, {"env": "MARK"})
+    problems = read_settings(paths).problems
+    assert [problem.partition(": ")[2].split()[0] for problem in problems] == ["effortLevel", "model", "env"]
+    assert [paths.user in problem for problem in problems] == [True, True, False]
+    assert "MARK" not in str(problems)
+
+
 def test_missing_files_are_no_problem(tmp_path: Path) -> None:
     assert read_settings(settings_paths(str(tmp_path), str(tmp_path / "none"), "linux")) == Settings()
 

@@ -134,6 +134,13 @@ def test_a_row_for_each_file(paths: SettingsPaths) -> None:
     assert rows["local settings"].detail == f"none at {paths.local}"
 
 
+def test_a_value_of_a_wrong_type(paths: SettingsPaths) -> None:
+    Path(paths.local).write_text('{"model": ["MARK"], "permissions": {}}')
+    row = by_name(check_settings(paths))["local settings"]
+    assert (row.status, "model" in row.detail, paths.local in str(row.remedy)) == ("warning", True, True)
+    assert "MARK" not in row.detail + str(row.remedy)
+
+
 @pytest.mark.contract("CL-014")
 @pytest.mark.parametrize("tier", ["user", "project", "local", "managed"])
 @pytest.mark.parametrize(

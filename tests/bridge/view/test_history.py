@@ -10,6 +10,7 @@ import pytest
 from bridge.capabilities import read_capabilities
 from bridge.tools.report import ToolReports
 from bridge.view.history import History
+from machines.events import LimitReplayed
 from machines.usage_limits import USAGE_LIMIT_PREFIXES
 from tests.bridge.view.stand_ins import Client
 from tests.support.clients import CAPABILITIES
@@ -46,14 +47,27 @@ def limit(uuid: str, parent: str | None, text: str = LIMIT) -> dict[str, Any]:
     return said(uuid, parent, text, model="<synthetic>", isApiErrorMessage=True)
 
 
-async def told(folder: Path, kind: str, *records: Mapping[str, Any]) -> list[Any]:
-    """What the client is sent."""
+async def tell(folder: Path, kind: str, *records: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """What the client is sent, and what the session hears of it."""
     path = folder / "S.jsonl"
     path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
     client, known = Client(), read_capabilities(CAPABILITIES[kind])
-    reports = ToolReports(known, "/p", "/home")
-    await History("S", known, client.as_client(), reports).tell(path, lambda call: call(), None)
-    return client.updates
+    heard: list[Any] = []
+
+    def post(mail: Any) -> None:
+        if callable(mail):
+            mail()
+        else:
+            heard.append(mail)
+
+    history = History("S", known, client.as_client(), ToolReports(known, "/p", "/home"))
+    await history.tell(path, post, None)
+    return client.updates, heard
+
+
+async def told(folder: Path, kind: str, *records: Mapping[str, Any]) -> list[Any]:
+    """What the client is sent."""
+    return (await tell(folder, kind, *records))[0]
 
 
 def short(update: Mapping[str, Any]) -> tuple[str, str]:
@@ -91,6 +105,20 @@ async def test_a_limit_is_a_record_of_its_prompt_at_its_place(tmp_path: Path, pr
     }
 
 
+@pytest.mark.contract("SF-059")
+async def test_the_last_limit_stands_until_a_real_answer(tmp_path: Path) -> None:
+    history = [
+        record("user", "u1", None, "one"),
+        limit("a1", "u1"),
+        record("user", "u2", "a1", "two"),
+        limit("a2", "u2"),
+    ]
+    assert (await tell(tmp_path, "air", *history))[1] == [LimitReplayed("u2:error", LIMIT)]
+    answer = [record("user", "u3", "a2", "three"), said("a3", "u3", "fine")]
+    assert (await tell(tmp_path, "air", *history, *answer))[1] == []
+    assert (await tell(tmp_path, "plain", *history))[1] == []
+
+
 @pytest.mark.contract("SF-014")
 async def test_a_limit_without_a_prompt_has_an_id_of_its_own(tmp_path: Path) -> None:
     (update,) = await told(tmp_path, "air", limit("a1", None))
@@ -122,4 +150,4 @@ async def test_a_transcript_that_can_t_be_read_is_an_os_error(tmp_path: Path) ->
     client, known = Client(), read_capabilities(CAPABILITIES["plain"])
     history = History("S", known, client.as_client(), ToolReports(known, "/p", "/home"))
     with pytest.raises(OSError, match="No such file"):
-        await history.tell(tmp_path / "gone.jsonl", lambda call: call(), None)
+        await history.tell(tmp_path / "gone.jsonl", lambda _: None, None)

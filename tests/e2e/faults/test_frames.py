@@ -1,5 +1,7 @@
 """A Claude Code that says odd things, or ends oddly, in the middle of a turn."""
 
+import os
+import signal
 from typing import Any
 
 import anyio
@@ -115,6 +117,9 @@ async def test_a_child_that_holds_the_output_open_holds_nothing_up(stage: Stage)
     assert (await chat.prompt("hi").error(within=15)).message == LOST
     stage.plan()
     assert (await chat.ask("again"))["stopReason"] == "end_turn"
+    for pid, command in chat.client.mark.living().items():
+        if command.startswith("sleep"):
+            os.kill(pid, signal.SIGKILL)
 
 
 async def test_an_idle_without_a_result_answers_the_prompt(stage: Stage) -> None:
