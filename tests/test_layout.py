@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "machines": {"machines", "statemachine"},
     "bridge": {"bridge", "machines", "wire", "anyio"},
     "bridge/claude": {"bridge", "machines", "wire", "anyio", "claude_agent_sdk"},
+    "bridge/sessions": {"bridge", "machines", "wire", "anyio", "pydantic_core"},
     "diagrams": {"diagrams", "machines", "statemachine"},
     "claude_acp.py": {"bridge"},
 }

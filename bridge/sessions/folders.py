@@ -25,7 +25,8 @@ class StoredFile:
     """A transcript as it was found; `changed` is nanoseconds since the epoch."""
 
     session_id: str
-    path: Path
+    path: str
+    """Thousands are listed at once, so it is no `Path`."""
     changed: int
     size: int
 
@@ -48,7 +49,7 @@ def is_session_id(value: object) -> TypeGuard[str]:
 def find_transcript(projects: Path, session_id: str) -> Path | None:
     """The transcript of a session, from whichever project folder has it (SE-035); the newest of several."""
     found = _copies(projects, session_id)
-    return max(found, key=lambda file: (file.changed, str(file.path))).path if found else None
+    return Path(max(found, key=lambda file: (file.changed, file.path)).path) if found else None
 
 
 def stored_files(projects: Path, cwd: str | None = None) -> Iterator[StoredFile]:
@@ -67,7 +68,7 @@ def delete_session(projects: Path, session_id: str) -> bool:
         return False
     copies = _copies(projects, session_id)
     for file in copies:
-        file.path.unlink(missing_ok=True)
+        Path(file.path).unlink(missing_ok=True)
     belongings = [
         folder / session_id
         for folder in _folders(projects)
@@ -97,7 +98,7 @@ def _copies(projects: Path, session_id: str) -> list[StoredFile]:
     if not is_session_id(session_id):
         return []
     paths = (folder / f"{session_id}{_SUFFIX}" for folder in _folders(projects))
-    return [file for path in paths if (file := _stored(path, session_id, path.is_symlink()))]
+    return [file for path in paths if (file := _stored(path, session_id))]
 
 
 def _folders(projects: Path) -> Iterator[Path]:
@@ -115,16 +116,19 @@ def _transcripts(folder: Path) -> Iterator[StoredFile]:
         session_id = entry.name.removesuffix(_SUFFIX)
         if session_id == entry.name or not is_session_id(session_id):
             continue
-        if file := _stored(Path(entry.path), session_id, entry.is_symlink()):
+        if file := _stored(entry, session_id):
             yield file
 
 
-def _stored(path: Path, session_id: str, is_link: bool) -> StoredFile | None:
+def _stored(file: os.DirEntry[str] | Path, session_id: str) -> StoredFile | None:
     try:
-        status = path.stat()
+        status = file.stat()
     except OSError:
         return None
-    if not stat.S_ISREG(status.st_mode) or (is_link and not _is_inside(path, path.parent.parent)):
+    path = os.fspath(file)
+    if not stat.S_ISREG(status.st_mode) or (
+        file.is_symlink() and not _is_inside(path, Path(path).parent.parent)
+    ):
         return None
     return StoredFile(session_id, path, status.st_mtime_ns, status.st_size)
 

@@ -75,7 +75,7 @@ class SessionList:
 
     def __init__(self, projects: Path) -> None:
         self._projects = projects
-        self._known: dict[Path, tuple[int, int, Summary | None]] = {}
+        self._known: dict[str, tuple[int, int, Summary | None]] = {}
 
     def page(self, cwd: str | None = None, cursor: str | None = None) -> Page:
         """The page behind a cursor, of all sessions or of exactly one directory (SE-053 … SE-056).
@@ -104,11 +104,14 @@ class SessionList:
         return sorted(newest.values(), key=lambda file: (-file.changed, file.session_id))
 
     def _rows(self, files: list[StoredFile], directory: str | None) -> Iterator[tuple[int, Row]]:
+        places: dict[str, str] = {}
         for place, file in enumerate(files):
             summary = self._summary(file)
             if summary is None or summary.cwd is None or summary.title is None:
                 continue
-            if directory is None or canonical(summary.cwd) == directory:
+            if summary.cwd not in places:
+                places[summary.cwd] = canonical(summary.cwd)
+            if directory is None or places[summary.cwd] == directory:
                 yield (
                     place,
                     Row(file.session_id, summary.cwd, shown_title(summary.title), iso_time(file.changed)),
@@ -122,10 +125,10 @@ class SessionList:
         return known[2]
 
 
-def read_summary(path: Path) -> Summary | None:
+def read_summary(path: str | Path) -> Summary | None:
     """What the first and the last 64 KiB tell; None for a subagent's file or one that cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             head = file.read(_END)
             size = file.seek(0, 2)
             file.seek(max(0, size - _END))
@@ -149,7 +152,7 @@ def read_summary(path: Path) -> Summary | None:
 def iso_time(nanoseconds: int) -> str:
     """A time since the epoch, to the nearest millisecond: `2026-11-30T10:20:11.457Z`."""
     seconds, rest = divmod(nanoseconds + 500_000, 10**9)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 10**6:03}Z"
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{rest // 10**6:03}Z"
 
 
 def _offset(cursor: str | None) -> int:

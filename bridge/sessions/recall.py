@@ -7,7 +7,9 @@ from typing import Any
 
 from bridge.sessions.records import Record, parse, read_backward
 
-_TELLING = (b'"assistant"', b'"permissionMode"', b'"plan_mode_exit"', b'"human"')
+_OF_MODEL = (b'"assistant"',)
+_OF_MODE = (b'"permissionMode"', b'"plan_mode_exit"', b'"human"')
+"""What stands in the records that tell; the many others are not parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ def last_choices(path: Path) -> LastChoices:
     try:
         with path.open("rb") as file:
             for line in read_backward(file, file.seek(0, os.SEEK_END)):
-                if any(mark in line for mark in _TELLING) and (record := parse(line)):
+                if any(mark in line for mark in search.marks) and (record := parse(line)):
                     search.see(record)
                 if search.is_over:
                     break
@@ -49,6 +51,12 @@ class _Search:
     @property
     def is_over(self) -> bool:
         return self.model is not None and self._mode_is_settled
+
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """What a line holds that can still tell something."""
+        of_model = _OF_MODEL if self.model is None else ()
+        return of_model if self._mode_is_settled else of_model + _OF_MODE
 
     def see(self, record: Record) -> None:
         if record.get("isSidechain"):

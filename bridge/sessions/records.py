@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn
 
+from pydantic_core import from_json
+
 Record = dict[str, Any]
 
 LONGEST_LINE = 64 << 20
@@ -61,7 +63,15 @@ def read_backward(file: BinaryIO, end: int) -> Iterator[bytes]:
 def parse(line: bytes) -> Record | None:
     """The record of a line; lone surrogates, which no UTF-8 can hold, become U+FFFD."""
     try:
-        record = json.loads(line.decode(errors="replace"), parse_constant=_refuse)
+        record = from_json(line, allow_inf_nan=False)
+    except ValueError:  # broken, or one of the things that the slower parser bears
+        return _parse_tolerantly(line)
+    return record if isinstance(record, dict) else None
+
+
+def _parse_tolerantly(line: bytes) -> Record | None:
+    try:
+        record = _DECODER.decode(line.decode(errors="replace"))
         if not isinstance(record, dict):
             return None
         return _mend(record) if b"\\ud" in line or b"\\uD" in line else record
@@ -81,6 +91,9 @@ def _skip_line(file: BinaryIO) -> int:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _mend(value: Any) -> Any:

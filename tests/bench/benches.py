@@ -44,6 +44,7 @@ BENCHES = (
         (
             Measure("initialize", "start to `initialize` response", "ms", ratio=0.4),
             Measure("session", "`session/new` response", "ms", ratio=0.65),
+            Measure("claude", "the part of it that Claude Code takes alone", "ms"),
             Measure("both", "start to `session/new` response", "ms"),
             Measure("memory", "memory with one session", "MiB", ratio=0.5),
         ),
@@ -78,6 +79,7 @@ BENCHES = (
         stored.load,
         (
             Measure("load", "load of 20 MB in 5,000 messages", "ms", ratio=0.5),
+            Measure("cpu", "its CPU in the agent", "ms", ratio=0.5),
             Measure("first", "its first update", "ms", ceiling=300),
             Measure("memory", "memory that it took", "MiB"),
         ),

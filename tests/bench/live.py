@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from pathlib import Path
 from statistics import median
 
 from tests.bench.contestant import Contestant, cpu, resident, session
@@ -29,7 +30,35 @@ async def start(contestant: Contestant) -> Sample:
             "session": (opened.at - initialized) * 1e3,
             "both": opened.at * 1e3,
             "memory": resident(client),
+            "claude": await _claude_alone(client) * 1e3,
         }
+
+
+def _words_of(pid: int) -> list[bytes]:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
+
+
+async def _claude_alone(client: AcpClient) -> float:
+    """Seconds from the start of the same Claude Code, without an agent, to its reply to initialize."""
+    (command,) = [_words_of(pid) for pid, words in client.mark.living().items() if "stream-json" in words]
+    started = time.monotonic()
+    claude = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=client.sandbox.project,
+        env=client.sandbox.environment(),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    assert claude.stdin is not None
+    assert claude.stdout is not None
+    claude.stdin.write(b'{"type":"control_request","request_id":"1","request":{"subtype":"initialize"}}\n')
+    while b'"control_response"' not in (line := await claude.stdout.readline()):
+        assert line
+    taken = time.monotonic() - started
+    claude.kill()
+    await claude.wait()
+    return taken
 
 
 async def cancel(contestant: Contestant) -> Sample:

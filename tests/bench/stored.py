@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench.contestant import Contestant, resident
+from tests.bench.contestant import Contestant, cpu, resident
 from tests.bench.measure import Sample
 from tests.support.acp_client import AcpClient
 
@@ -25,6 +25,9 @@ async def listing(contestant: Contestant) -> Sample:
         for number in range(SESSIONS):
             store(folder, client.sandbox.project, 2, 200, number)
         await client.initialize("plain")
+        await client.request(
+            "session/list", {"cwd": "/nowhere"}
+        )  # the agent's own start is measured elsewhere
         cold = await _pages(client)
         changed = next(iter(folder.glob("*.jsonl")))
         with changed.open("a") as transcript:
@@ -40,16 +43,22 @@ async def load(contestant: Contestant) -> Sample:
         warm = await client.new_session()
         assert (await client.prompt(warm, 'SCRIPT [["ready"]]').result())["stopReason"] == "end_turn"
         before, since = resident(client), len(client.messages)
-        asked = time.monotonic()
+        asked, used = time.monotonic(), cpu(client)
         place = {"sessionId": id, "cwd": str(client.sandbox.project), "mcpServers": []}
         call = client.call("session/load", place)
         chunk = await client.wait_for(_is_told, since=since, within=300)
         first = time.monotonic() - asked
         await call.result(600)
         took = time.monotonic() - asked
+        used = cpu(client) - used
         assert chunk
         assert len(client.updates(id, "agent_message_chunk")) >= MESSAGES // 2
-        return {"load": took * 1e3, "first": first * 1e3, "memory": resident(client) - before}
+        return {
+            "load": took * 1e3,
+            "cpu": used * 1e3,
+            "first": first * 1e3,
+            "memory": resident(client) - before,
+        }
 
 
 def store(folder: Path, cwd: Path, messages: int, size: int, number: int) -> str:

@@ -120,7 +120,7 @@ def test_a_directory_names_its_project_folder(projects: Path, cwd: str, name: st
     for folder in (name, "other"):
         (projects / folder).mkdir(parents=True)
         (projects / folder / f"{ID}.jsonl").write_text("{}")
-    assert [file.path.parent.name for file in stored_files(projects, cwd)] == [name]
+    assert [Path(file.path).parent.name for file in stored_files(projects, cwd)] == [name]
 
 
 def test_a_symlink_to_a_directory_names_the_same_folder(projects: Path, tmp_path: Path) -> None:
