@@ -21,7 +21,6 @@ from machines.companions import Companions
 from machines.feed import Feed, Record
 from machines.incident import Book
 from machines.intake import Intake
-from machines.live_tasks import TaskEvent
 from machines.permission import Announce
 from machines.plan_stop import PlanStop
 from machines.served import Served
@@ -265,7 +264,7 @@ class Conversation:
         elif event.state == "running":
             self._work.run()
 
-    def _task(self, event: TaskEvent) -> None:
+    def _task(self, event: e.TaskEvent) -> None:
         if self._work.tasks.take(event):
             self._work.spawn(event.task)
         self._work.sync_requests()
@@ -329,6 +328,8 @@ _COMPACTION = (
     c.Compacting, c.Summarized, c.SummaryStreamed, c.Compacted, c.CompactionFailed, c.BoundaryPassed
 )  # fmt: skip
 
+_TASKS = (e.TaskStarted, e.TaskBackgrounded, e.TaskMoved, e.TaskProgressed, e.TaskEnded)
+
 _FROM_PROCESS: dict[type, _Handler] = {
     e.CommandMoved: Conversation._command,
     e.Requesting: Conversation._request,
@@ -337,9 +338,7 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.Result: Conversation._result,
     e.ApiRetried: lambda it, event: it._companions.retried(event, it.active_turn),
     e.FilesPreviewed: Conversation._previewed,
-    e.TaskStarted: Conversation._task,
-    e.TaskBackgrounded: Conversation._task,
-    e.TaskEnded: Conversation._task,
+    **dict.fromkeys(_TASKS, Conversation._task),
     e.LevelListed: lambda it, event: it._work.tasks.list_level(event.tasks),
     **dict.fromkeys(_COMPACTION, lambda it, event: it._companions.compact(event)),
     **dict.fromkeys((g.Told, g.Checked, g.Reset), lambda it, event: it._companions.goal(event)),

@@ -61,6 +61,18 @@ from machines.task_events import (
     TaskEnded as TaskEnded,
 )
 from machines.task_events import (
+    TaskEvent as TaskEvent,
+)
+from machines.task_events import (
+    TaskFacts as TaskFacts,
+)
+from machines.task_events import (
+    TaskMoved as TaskMoved,
+)
+from machines.task_events import (
+    TaskProgressed as TaskProgressed,
+)
+from machines.task_events import (
     TaskStarted as TaskStarted,
 )
 from machines.tool_events import (
@@ -331,6 +343,8 @@ Event = (
     | FilesPreviewed
     | TaskStarted
     | TaskBackgrounded
+    | TaskMoved
+    | TaskProgressed
     | TaskEnded
     | LevelListed
     | MessageStarted

@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from machines.task_events import TaskBackgrounded, TaskEnded, TaskStarted
-
-TaskEvent = TaskStarted | TaskBackgrounded | TaskEnded
+from machines.task_events import (
+    TaskBackgrounded,
+    TaskEnded,
+    TaskEvent,
+    TaskMoved,
+    TaskProgressed,
+    TaskStarted,
+)
 
 
 @dataclass(slots=True)
@@ -42,6 +47,8 @@ class LiveTasks:
                     known.backgrounded = backgrounded
             case TaskEnded(task):
                 self.by_id.pop(task, None)
+            case TaskMoved() | TaskProgressed():
+                pass
         return False
 
     def list_level(self, ids: frozenset[str]) -> None:

@@ -1,11 +1,28 @@
-"""What runs in the background of a session."""
+"""What runs beside the conversation: subagents, commands in the background, workflows, monitors."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What Claude Code tells of a task; empty for what it does not."""
+
+    type: str = ""
+    """`local_bash`, `local_agent` …"""
+    description: str = ""
+    subagent_type: str = ""
+    name: str = ""
+    """Of a workflow."""
+    prompt: str = ""
+    output_file: str = ""
+    skip_transcript: bool = False
+    ambient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted:
-    """`system/task_started`."""
+    """`system/task_started`; a resumed subagent starts again under its id, with the call that woke it."""
 
     task: str
     call: str | None = None
@@ -13,6 +30,9 @@ class TaskStarted:
     backgrounded: bool = False
     parent: str | None = None
     run: str = ""
+    facts: TaskFacts = field(default_factory=TaskFacts)
+    says_where: bool = True
+    """It says whether the task runs in the background."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +45,41 @@ class TaskBackgrounded:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskMoved:
+    """`system/task_updated` with a status that is not final: `running`, `paused` …"""
+
+    task: str
+    status: str
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProgressed:
+    """`system/task_progress`."""
+
+    task: str
+    run: str = ""
+    call: str | None = None
+    description: str = ""
+    summary: str = ""
+    last_tool: str = ""
+    usage: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class TaskEnded:
     """`system/task_notification`, or a patch with a final status."""
 
     task: str
     run: str = ""
+    status: str = "completed"
+    """`completed`, `failed`, `killed`, `stopped` …"""
+    call: str | None = None
+    """The call that started this run; only a notification names it."""
+    summary: str = ""
+    output_file: str = ""
+    reason: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +87,8 @@ class LevelListed:
     """`system/background_tasks_changed`: everything that runs in the background."""
 
     tasks: frozenset[str]
+    facts: Mapping[str, TaskFacts] = field(default_factory=dict)
+    """By task id."""
+
+
+TaskEvent = TaskStarted | TaskBackgrounded | TaskMoved | TaskProgressed | TaskEnded

@@ -89,24 +89,63 @@ def _task_started(raw: Raw) -> Iterator[Item]:
         raw.get("is_backgrounded") is True,
         optional(raw, "parent_task_id"),
         text(raw, "run_id"),
+        _task_facts(raw),
+        isinstance(raw.get("is_backgrounded"), bool),
+    )
+
+
+def _task_facts(raw: Raw) -> e.TaskFacts:
+    return e.TaskFacts(
+        text(raw, "task_type"),
+        text(raw, "description"),
+        text(raw, "subagent_type"),
+        text(raw, "workflow_name"),
+        text(raw, "prompt"),
+        text(raw, "output_file"),
+        raw.get("skip_transcript") is True,
+        raw.get("ambient") is True,
     )
 
 
 def _task_updated(raw: Raw) -> Iterator[Item]:
     patch, task, run = mapping(raw, "patch"), text(raw, "task_id"), text(raw, "run_id")
-    backgrounded = patch.get("is_backgrounded")
+    backgrounded, status = patch.get("is_backgrounded"), text(patch, "status")
     if isinstance(backgrounded, bool):
         yield e.TaskBackgrounded(task, backgrounded, run)
-    if patch.get("status") in _TASK_ENDS:
-        yield e.TaskEnded(task, run)
+    if status in _TASK_ENDS:
+        yield e.TaskEnded(task, run, status, reason=text(patch, "reason"), error=text(patch, "error"))
+    elif status:
+        yield e.TaskMoved(task, status, run)
+
+
+def _task_progress(raw: Raw) -> Iterator[Item]:
+    yield e.TaskProgressed(
+        text(raw, "task_id"),
+        text(raw, "run_id"),
+        optional(raw, "tool_use_id"),
+        text(raw, "description"),
+        text(raw, "summary"),
+        text(raw, "last_tool_name"),
+        mapping(raw, "usage"),
+    )
 
 
 def _task_notification(raw: Raw) -> Iterator[Item]:
-    yield e.TaskEnded(text(raw, "task_id"), text(raw, "run_id"))
+    yield e.TaskEnded(
+        text(raw, "task_id"),
+        text(raw, "run_id"),
+        text(raw, "status") or "completed",
+        optional(raw, "tool_use_id"),
+        text(raw, "summary"),
+        text(raw, "output_file"),
+        text(raw, "reason"),
+        text(raw, "error"),
+    )
 
 
 def _level(raw: Raw) -> Iterator[Item]:
-    yield e.LevelListed(frozenset(text(task, "task_id") for task in rows(raw, "tasks")))
+    listed = {text(task, "task_id"): _task_facts(task) for task in rows(raw, "tasks")}
+    yield e.LevelListed(frozenset(listed), listed)
 
 
 def _informational(raw: Raw) -> Iterator[Item]:
@@ -188,6 +227,7 @@ SYSTEM: Mapping[str, Callable[[Raw], Iterator[Item]]] = {
     "api_retry": _retry,
     "task_started": _task_started,
     "task_updated": _task_updated,
+    "task_progress": _task_progress,
     "task_notification": _task_notification,
     "background_tasks_changed": _level,
     "informational": _informational,
@@ -196,7 +236,6 @@ SYSTEM: Mapping[str, Callable[[Raw], Iterator[Item]]] = {
     "worker_shutting_down": _shutting_down,
     "elicitation_complete": _link_done,
     "memory_recall": _recalled,
-    "task_progress": _nothing,
     "thinking_tokens": _nothing,
     "notification": _nothing,
     "session_title_changed": _nothing,
