@@ -112,7 +112,8 @@ class Conversation:
         self._serve()
 
     def _steer(self, event: e.SteerReceived) -> None:
-        if self._session.phase == "ready" and self._intake.steer(event):
+        phase = self._session.phase
+        if phase in {"ready", "restarting"} and self._intake.steer(event, at_once=phase == "ready"):
             return
         self._feed.put(
             o.AnswerSteer(event.steer, "startedNewTurn" if event.prompt_when_idle else "promptRequired")

@@ -41,8 +41,11 @@ class Intake:
             if turn.phase == "received":
                 self._work.fail(turn, failure)
 
-    def steer(self, event: SteerReceived) -> bool:
-        """Add to the turn that runs; False when none does, or the one that does is being stopped."""
+    def steer(self, event: SteerReceived, *, at_once: bool) -> bool:
+        """Add to the turn that runs; False when none does, or the one that does is being stopped.
+
+        `at_once`: there is a process to write to; else `send_again` writes it to the next one.
+        """
         turn = next(iter(self._turns), None)
         if turn is None or self._work.cancel.in_effect:
             return False
@@ -52,8 +55,9 @@ class Intake:
             if self._work.foreground.is_idle:
                 self._feed(self._work.foreground, TurnInserted())
         # An interrupting delivery would cancel a question that is open, or a turn that did not begin.
-        at_once = not self._asks.any_open and turn.phase not in {"queued", "dispatched"}
-        self._feed.put(SendSteer(event.steer, "now" if at_once else "later"))
+        interrupts = not self._asks.any_open and turn.phase not in {"queued", "dispatched"}
+        if at_once:
+            self._feed.put(SendSteer(event.steer, "now" if interrupts else "later"))
         self._companions.submitted(event.steer, event.goal)
         self._feed.put(AnswerSteer(event.steer, "injected"))
         return True
@@ -69,4 +73,4 @@ class Intake:
         """Messages that were added to a turn go behind what it goes on with."""
         for steer, steered in self._turns.steered.items():
             if steered is turn and steer in turn.waiting_steers:
-                self._feed.put(SendSteer(steer, "later"))
+                self._feed.put(SendSteer(steer, "next"))

@@ -50,7 +50,7 @@ class SendSteer:
     """Write a message into the running turn; `now` interrupts what is being generated."""
 
     steer: str
-    priority: Literal["now", "later"]
+    priority: Literal["now", "next", "later"]
 
 
 @dataclass(frozen=True, slots=True)

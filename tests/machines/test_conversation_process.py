@@ -86,7 +86,15 @@ def test_m2_1_a_message_that_was_added_goes_behind_the_plan() -> None:
     talk(e.SteerReceived("s"))
     talk(*interrupted("A"))
     outputs = talk(INITIALIZED)
-    assert of((o.ContinuePlan, o.SendSteer), outputs) == [o.ContinuePlan("A"), o.SendSteer("s", "later")]
+    assert of((o.ContinuePlan, o.SendSteer), outputs) == [o.ContinuePlan("A"), o.SendSteer("s", "next")]
+
+
+def test_m2_1_what_is_added_in_the_restart_waits_for_the_next_process() -> None:
+    talk = approving()
+    talk(*interrupted("A"))
+    assert talk(e.SteerReceived("s")) == [o.AnswerSteer("s", "injected")]
+    outputs = talk(INITIALIZED)
+    assert of((o.ContinuePlan, o.SendSteer), outputs) == [o.ContinuePlan("A"), o.SendSteer("s", "next")]
 
 
 def test_m2_1_a_cancel_ends_the_turn_and_the_process_that_is_being_started() -> None:

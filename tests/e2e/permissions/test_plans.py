@@ -261,9 +261,6 @@ async def test_a_prompt_behind_a_restart_is_answered(chat_as: ChatAs) -> None:
     assert chat.text(since=(await first.message()).seq) == "Second.Third."
 
 
-@pytest.mark.xfail(
-    strict=True, reason="what is added while the plan is asked for is not said to the next process"
-)
 async def test_steering_in_a_restart_does_not_hold_the_turn(chat_as: ChatAs) -> None:
     chat = await chat_as("plain")
     await chat.set_mode("plan")
@@ -275,7 +272,8 @@ async def test_steering_in_a_restart_does_not_hold_the_turn(chat_as: ChatAs) -> 
     await chat.client.wait_update("agent_message_chunk", since=chat.start)
     await chat.ask(script(["Third."]))
     assert call.done
-    assert "Steered." in chat.text()
+    # Claude Code may take it up in one go with what follows, and the scripted model answers one of them.
+    assert any("Steered." in str(asked.body["messages"]) for asked in chat.api.requests)
 
 
 async def test_a_close_in_a_restart_answers_everything(chat_as: ChatAs) -> None:
