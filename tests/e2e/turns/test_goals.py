@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bridge.demo.api import ApiRequest, ScriptedApi
-from tests.e2e.chat import Chat, script, slow
+from tests.e2e.chat import Chat, bash, script, slow
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.permissions.words import air
 from tests.e2e.turns.losses import kill_claude
@@ -136,6 +136,22 @@ async def test_the_way_to_a_goal_is_told(chat_as: ChatAs, unmet: None) -> None:
     assert told[0] == minimal("Say hello")
     assert any(each and each.get("iterations") and each.get("lastReason") == "Not yet." for each in told)
     assert told[-1] is None
+    await chat.is_well()
+
+
+@pytest.mark.contract("GL-017", "GL-018")
+async def test_a_cycle_after_the_answer_meets_the_goal(chat_as: ChatAs) -> None:
+    """Claude Code judges a goal only once nothing works for it in the background any more."""
+    chat = await chat_as("air")
+    command = f"until [ -e {chat.project / 'go'} ]; do sleep 0.05; done; echo over"
+    work = script([bash(command, run_in_background=True)], ["Started."], ["It is over."])
+    assert await goal(chat, "set", work).result() == {}
+    assert published(chat)[-1] is not None
+    mark = chat.mark
+    (chat.project / "go").touch()
+    while published(chat, since=mark) != [None]:
+        await chat.client.wait_update("session_info_update", since=chat.mark)
+    assert chat.text(since=mark) == "It is over."
     await chat.is_well()
 
 
