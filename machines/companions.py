@@ -137,7 +137,7 @@ class Companions:
     def list_files(self, turn: str, paths: tuple[str, ...]) -> None:
         """The report is there."""
         report = self._reports.pop(turn, None)
-        if report is not None:
+        if report is not None:  # pragma: no branch - a turn settles only while its report collects
             self._feed(report, FilesListed(paths))
 
     def no_files(self, turn: str, reason: UnavailableReason) -> None:

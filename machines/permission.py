@@ -114,7 +114,7 @@ class Permission(Lifecycle[Input, Signal]):
 
     def reply(self, cause: AskAnswered) -> None:
         """Answer with what the option means."""
-        if cause.option is not None:
+        if cause.option is not None:  # pragma: no branch - another answer aborts
             self.put(ReplyAsk(self.received.ask, cause.option))
 
     def abort(self, cause: AskAnswered) -> None:

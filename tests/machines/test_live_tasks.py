@@ -21,6 +21,12 @@ def running(*events: TaskStarted | TaskBackgrounded | TaskEnded) -> LiveTasks:
     return tasks
 
 
+def test_a_task_that_nobody_knows_goes_nowhere() -> None:
+    tasks = LiveTasks()
+    assert tasks.take(TaskBackgrounded("x", backgrounded=True)) is False
+    assert tasks.by_id == {}
+
+
 def test_b1_only_a_subagent_begins_a_run() -> None:
     tasks = LiveTasks()
     assert tasks.take(agent("a")) is True

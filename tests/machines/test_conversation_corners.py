@@ -1,0 +1,159 @@
+"""Rare orders: a turn over but for its report, prompts that begin meanwhile, asks before their turn."""
+
+from typing import Any
+
+import pytest
+
+from machines import events as e
+from machines import outputs as o
+from machines import session_reports as r
+from machines.incident import Book
+from tests.machines.talk import (
+    CANCEL,
+    DONE,
+    IDLE,
+    INITIALIZED,
+    MESSAGE,
+    RUNNING,
+    TASK,
+    WAITS,
+    WORKS,
+    Talk,
+    answered,
+    asked,
+    begin,
+    cancel,
+    dispatched,
+    end,
+    moved,
+    prepared,
+    prompt,
+    result,
+    returned,
+)
+
+PLAN = "toolu_plan"
+SUBAGENT = e.TaskStarted("agent", "toolu_agent", True, True, None, "run")
+
+
+def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
+    return [output for output in outputs if isinstance(output, kind)]
+
+
+def reporting() -> Talk:
+    """A turn whose result is there; the list of its files is still being made."""
+    talk = Talk(e.PromptReceived("A", None, "r"), begin("A"), book=Book("S", "epoch"))
+    assert of(o.AnswerPrompt, talk(result("A"))) == []
+    return talk
+
+
+def test_m4_a_prompt_that_begins_ends_the_wait_for_the_report_before_it() -> None:
+    talk = reporting()
+    outputs = talk(prompt("B"), begin("B"))
+    (report,) = of(r.ReportFiles, outputs)
+    assert (report.paths, report.reason) == (None, "timeout")
+    assert of(o.AnswerPrompt, outputs) == [answered("A")]
+    assert of(o.AnswerPrompt, talk(end("B"))) == [answered("B")]
+
+
+def test_m4_a_prompt_that_was_taken_up_meanwhile_is_active_behind_the_report() -> None:
+    talk = reporting()
+    assert of(o.AnswerPrompt, talk(prompt("B"), *moved("started", "B"))) == []
+    outputs = talk(e.FilesPreviewed("A", ()))
+    assert of((o.AnswerPrompt, o.ReportWork), outputs) == [answered("A"), WORKS]
+    assert of(o.AnswerPrompt, talk(end("B"))) == [answered("B")]
+
+
+def test_m14_a_prompt_that_is_cancelled_while_its_files_are_listed_is_cancelled() -> None:
+    outputs = reporting()(cancel("A"))
+    (report,) = of(r.ReportFiles, outputs)
+    assert (report.paths, report.reason) == (None, "cancelled")
+    assert [each.outcome.stop_reason for each in of(o.AnswerPrompt, outputs)] == ["cancelled"]
+
+
+def test_m6_a_prompt_behind_a_cancel_begins_before_the_stopped_one_has_its_result() -> None:
+    talk = Talk(prompt("A"), begin("A"))
+    talk(CANCEL, prompt("B"))
+    outputs = talk(*moved("queued", "B"), *moved("started", "B"), e.Echoed("B"))
+    assert of(o.AnswerPrompt, outputs) == [answered("A", "cancelled")]
+    assert of(o.AnswerPrompt, talk(MESSAGE, *end("B"))) == [answered("B")]
+
+
+def test_m5_a_question_that_opens_before_its_turn_begins_makes_it_wait() -> None:
+    talk = Talk(prompt("A"))
+    talk(asked("ask", "toolu_1"), prepared("ask"))
+    assert of(o.ReportWork, talk(begin("A"))) == [WORKS, WAITS]
+
+
+def test_m4_5_a_message_that_is_added_to_a_held_turn_is_work_again() -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    outputs = talk(returned("toolu_agent"), result("A"), *moved("completed", "A"))
+    assert of(o.ReportWork, outputs) == [DONE]
+    assert of(o.ReportWork, talk(e.SteerReceived("s"))) == [WORKS]
+
+
+def test_m4_a_placeholder_of_a_cycle_lets_no_held_turn_go() -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    talk(returned("toolu_agent"), result("A"), *moved("completed", "A"), e.TaskEnded("agent", "run"))
+    assert of(o.AnswerPrompt, talk(result(origin=TASK, num_turns=0))) == []
+    assert of(o.AnswerPrompt, talk(result(origin=TASK, num_turns=1))) == [answered("A")]
+
+
+def test_m6_a_held_prompt_that_is_cancelled_alone_is_answered_at_once() -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    talk(returned("toolu_agent"), result("A"), *moved("completed", "A"))
+    outputs = talk(cancel("A"))
+    assert of((o.AnswerPrompt, o.StartTimer), outputs) == [answered("A", "cancelled")]
+
+
+def test_m4_6_an_idle_answers_no_turn_whose_added_message_is_still_unanswered() -> None:
+    talk = Talk(prompt("A"), begin("A"), e.SteerReceived("s"))
+    assert of(o.AnswerPrompt, talk(IDLE, IDLE)) == []
+    outputs = talk(RUNNING, *moved("started", "s"), e.Echoed("s"), MESSAGE, result("s"), IDLE)
+    assert of(o.AnswerPrompt, outputs) == [answered("A")]
+
+
+def test_m2_1_a_message_that_will_not_run_is_not_said_to_the_next_process() -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched(PLAN, "ExitPlanMode"), e.PlanStopped(PLAN, afresh=True))
+    talk(e.SteerReceived("s"), *moved("cancelled", "s"))
+    words = "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=tool_use"
+    talk(
+        e.ToolReturned(PLAN, "rejected", is_error=True),
+        result("A", is_error=True, terminal_reason="aborted_tools", diagnostic=words),
+    )
+    assert of((o.ContinuePlan, o.SendSteer), talk(INITIALIZED)) == [o.ContinuePlan("A")]
+
+
+@pytest.mark.parametrize(("option", "declined"), [("allow-once", "allow-once"), (None, "reject")])
+def test_a_subagent_in_the_background_is_refused_by_no_answer(option: str | None, declined: str) -> None:
+    """Nobody stopped it, so its request must not stay without an answer (decision 32)."""
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    use = e.ToolUse("toolu_1", "Bash", {}, "toolu_agent")
+    options = (e.Option("allow-once", grants=True), e.Option("reject", grants=False))
+    talk(e.AskReceived("ask", use, options, "agent"), prepared("ask"))
+    outputs = talk(e.AskAnswered("ask", option, None))
+    assert of(o.ReplyAsk, outputs) == [o.ReplyAsk("ask", declined)]
+
+
+def test_a_limit_that_is_told_twice_or_to_nobody_is_one_incident_or_none() -> None:
+    limit = e.LimitReplayed("u:error", "You've hit your limit")
+    assert Talk()(limit) == []
+    book = Book("S", "epoch")
+    talk = Talk(limit, book=book)
+    first = book.open["u:error"]
+    talk(limit)
+    assert book.open["u:error"] is first
+
+
+def test_it_says_which_calls_the_client_sees_open() -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_1"))
+    assert talk.session.shows("toolu_1")
+    talk(returned("toolu_1"))
+    assert not talk.session.shows("toolu_1")
+
+
+@pytest.mark.parametrize("event", [e.TaskMoved("t", "paused"), e.TaskProgressed("t", summary="half")])
+def test_what_a_task_is_doing_changes_no_turn(event: e.TaskEvent) -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    assert talk(event) == []
+    assert of(o.AnswerPrompt, talk(returned("toolu_agent"), *end("A"))) == []
