@@ -85,6 +85,15 @@ BENCHES = (
         ),
     ),
     Bench(
+        "line",
+        3,
+        stored.line,
+        (
+            Measure("line", "load of a history with lines of 12 MB", "ms", ceiling=10_000),
+            Measure("meanwhile", "the answer of another session meanwhile", "ms", ceiling=2_000),
+        ),
+    ),
+    Bench(
         "growth",
         1,
         fake.growth,

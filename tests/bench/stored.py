@@ -16,6 +16,7 @@ SESSIONS = 2_000
 MESSAGES = 5_000
 MESSAGE = 4_000
 """Characters of one; together 20 MB."""
+LINE = 12_000_000
 
 
 async def listing(contestant: Contestant) -> Sample:
@@ -59,6 +60,23 @@ async def load(contestant: Contestant) -> Sample:
             "first": first * 1e3,
             "memory": resident(client) - before,
         }
+
+
+async def line(contestant: Contestant) -> Sample:
+    """A history whose one message is a line of 12 MB, and a prompt of another session meanwhile."""
+    async with contestant.run() as client:
+        id = store(_folder(client), client.sandbox.project, 2, LINE, 0)
+        await client.initialize("plain")
+        other = await client.new_session()
+        assert (await client.prompt(other, 'SCRIPT [["ready"]]').result())["stopReason"] == "end_turn"
+        asked = time.monotonic()
+        place = {"sessionId": id, "cwd": str(client.sandbox.project), "mcpServers": []}
+        call = client.call("session/load", place)
+        answer = await client.prompt(other, 'SCRIPT [["meanwhile"]]').result(300)
+        meanwhile = time.monotonic() - asked
+        assert answer["stopReason"] == "end_turn"
+        await call.result(300)
+        return {"line": (time.monotonic() - asked) * 1e3, "meanwhile": meanwhile * 1e3}
 
 
 def store(folder: Path, cwd: Path, messages: int, size: int, number: int) -> str:
