@@ -2,6 +2,7 @@
 
 from collections import deque
 
+from machines.events import ChangeFinished
 from machines.feed import Feed
 from machines.outputs import ApplyChange, FailChange, Failure
 
@@ -23,9 +24,11 @@ class Changes:
         """Take in a change."""
         self._waiting.append(change)
 
-    def finish(self) -> None:
-        """The change that was begun was answered."""
+    def finish(self, event: ChangeFinished) -> None:
+        """The change that was begun was answered, or is made again by the next process (decision 28)."""
         self._applying = False
+        if event.lost:
+            self._waiting.appendleft(event.change)
 
     def apply_next(self) -> None:
         """Begin the oldest one, unless another is being applied."""

@@ -136,7 +136,7 @@ class Conversation:
         self._serve()
 
     def _finish_change(self, event: e.ChangeFinished) -> None:
-        self._changes.finish()
+        self._changes.finish(event)
         if self._changes.any_waiting:
             self._serve()
 

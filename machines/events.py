@@ -151,9 +151,10 @@ class ChangeRequested:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFinished:
-    """The change at the head of the queue was answered."""
+    """The change at the head of the queue was answered, or Claude Code died before it could be."""
 
     change: str
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

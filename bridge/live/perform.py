@@ -73,6 +73,7 @@ class Performer:
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
         self._fork = setup.fork  # a copy that has no name of its own yet
         self.changes: dict[str, Change] = {}
+        self._again: set[str] = set()  # changes that a process died on; no change is made a third time
         self.closed = False
 
     def perform(self, output: o.Output) -> None:
@@ -309,11 +310,15 @@ class Performer:
     # ── changes of the session ──
 
     def _apply_change(self, output: o.ApplyChange) -> None:
-        change = self.changes.pop(output.change)
+        change, process = self.changes[output.change], self.process.serial
 
         def done(error: str | None) -> None:
-            change.answer(error)
-            self._post(e.ChangeFinished(output.change))
+            lost = error is not None and self.process.serial != process and output.change not in self._again
+            if lost:
+                self._again.add(output.change)
+            else:
+                self.changes.pop(output.change).answer(error)
+            self._post(e.ChangeFinished(output.change, lost))
 
         change.apply(done)
 

@@ -61,6 +61,8 @@ class SessionProcess:
         self._requests = 0
         self._replies: dict[str, OnReply] = {}
         self._timers: dict[e.Timer, anyio.CancelScope] = {}
+        self.serial = 0
+        """Counts the processes that were let go of."""
         self.info: Mapping[str, object] = {}
         """The initialize reply of the process that runs, or ran last."""
 
@@ -85,6 +87,7 @@ class SessionProcess:
     def discard(self) -> None:
         """Let go of a process, that ended by itself or is not wanted; what it still said does not count."""
         self._drop_frames()
+        self.serial += 1
         if self._claude is not None:
             self._tasks.start_soon(self._claude.stop, name="claude clean-up")
             self._claude, self._left = None, self._claude

@@ -212,6 +212,14 @@ def test_decision_28_a_change_starts_a_lost_claude_code_again() -> None:
     assert of(o.ApplyChange, talk(INITIALIZED)) == [o.ApplyChange("a")]
 
 
+def test_decision_28_a_change_that_claude_code_died_on_is_made_by_the_next_one() -> None:
+    talk = Talk(change("a"), change("b"))
+    outputs = talk(DEAD, e.ChangeFinished("a", lost=True))
+    assert of((o.StartQuery, o.ApplyChange), outputs) == [o.StartQuery(resume=True)]
+    assert talk(INITIALIZED)[-1] == o.ApplyChange("a")
+    assert talk(e.ChangeFinished("a")) == [o.ApplyChange("b")]
+
+
 def test_decision_28_if_that_fails_the_change_fails_with_what_to_do() -> None:
     talk = Talk(DEAD, change("a"))
     (failed,) = of(o.FailChange, talk(NOT_UP))
