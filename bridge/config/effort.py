@@ -2,7 +2,7 @@
 
 Every function answers with a `Step`: the value to send with `apply_flag_settings` (or nothing), and the
 state after it worked and after it failed. Use `at_start` at session creation, `at_switch` after a
-`set_model` that went through, `picked` for the client's own choice; `effort_option` (in `options`) shows
+`set_model` that went through, `at_resume` on top of the first for a stored conversation, `picked` for the client's own choice; `effort_option` (in `options`) shows
 the state. Rules: config-and-auth §5.5, §5.6.
 """
 
@@ -84,6 +84,18 @@ def at_start(model: Model, *, option: str | None, setting: str | None, recommend
     if not recommend or shown is None:
         return Step(done)
     return Step(replace(done, applied=shown), Sync(shown), _unapplied(done, model))
+
+
+def at_resume(start: Step, model: Model, stored: str | None, applied: str | None) -> Step:
+    """The effort of a process that goes on with a stored conversation.
+
+    `start` is what a new one would begin with, `stored` the level of the last answer, `applied` the
+    one that Claude Code has by itself. A level that differs was somebody's choice, so it is a pin.
+    """
+    level = _valid(stored, model)
+    if level is None or level == (start.sync.level if start.sync is not None else applied):
+        return start
+    return Step(Effort(level, level, level), Sync(level), start.failed or start.done)
 
 
 def at_switch(effort: Effort, model: Model, *, setting: str | None, recommend: bool) -> Step:

@@ -27,6 +27,8 @@ class Setup:
     """What the settings files said when the session was made."""
     model: str | None = None
     """The model of the stored conversation."""
+    effort: str | None = None
+    """The level of effort of its last answer."""
     add_dirs: tuple[str, ...] = ()
     mcp_servers: Mapping[str, object] = field(default_factory=dict)
     transcript: Path | None = None

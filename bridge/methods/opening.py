@@ -217,6 +217,7 @@ async def _setup(
         mode=start.mode,
         settings=settings,
         model=choices.model,
+        effort=choices.effort,
         add_dirs=request.add_dirs,
         mcp_servers=mcp_servers(request.servers),
         meta=request.meta,

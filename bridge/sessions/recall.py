@@ -1,4 +1,4 @@
-"""The model and the mode that a stored session was left in, read from the end of its transcript."""
+"""What a stored session was left in, model, effort and mode, read from the end of its transcript."""
 
 import os
 from dataclasses import dataclass
@@ -14,14 +14,15 @@ _OF_MODE = (b'"permissionMode"', b'"plan_mode_exit"', b'"human"')
 
 @dataclass(frozen=True, slots=True)
 class LastChoices:
-    """What is known of each; a concrete model id, a mode id as Claude Code writes it."""
+    """What is known of each; a concrete model id, a mode id as Claude Code writes it, a level of effort."""
 
     model: str | None = None
     mode: str | None = None
+    effort: str | None = None
 
 
 def last_choices(path: Path) -> LastChoices:
-    """The model of the last answer and the mode of the last prompt of the main thread.
+    """Model and effort of the last answer and the mode of the last prompt of the main thread.
 
     Rules: `sessions` §4.5 and `config-and-auth` §4.2 (SE-029 … SE-033). A transcript that cannot
     be read tells nothing. Reads backward and no further than both need.
@@ -36,7 +37,7 @@ def last_choices(path: Path) -> LastChoices:
                     break
     except OSError:
         pass
-    return LastChoices(search.model, search.mode)
+    return LastChoices(search.model, search.mode, search.effort)
 
 
 class _Search:
@@ -45,6 +46,7 @@ class _Search:
     def __init__(self) -> None:
         self.model: str | None = None
         self.mode: str | None = None
+        self.effort: str | None = None
         self._mode_is_settled = False
         self._plan_was_left = False
 
@@ -63,7 +65,9 @@ class _Search:
             return
         match record.get("type"):
             case "assistant":
-                self.model = self.model or _concrete_model(record.get("message"))
+                if self.model is None and (model := _concrete_model(record.get("message"))):
+                    effort = record.get("effort")
+                    self.model, self.effort = model, effort if isinstance(effort, str) else None
             case "user":
                 self._see_prompt(record)
             case "attachment":

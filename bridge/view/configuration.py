@@ -148,7 +148,18 @@ class Configuration:
             setting=self._setting_effort(self._config.model),
             recommend=self._recommends,
         )
-        self._take_step(step, lambda _: done(None))
+        stored = self._setup.effort if option is None else None
+        if stored is None:
+            self._take_step(step, lambda _: done(None))
+            return
+
+        def replied(reply: Reply) -> None:
+            applied = reply.get("applied") if isinstance(reply, Mapping) else None
+            level = applied.get("effort") if isinstance(applied, Mapping) else stored
+            resumed = efforts.at_resume(step, self._config.model, stored, level)
+            self._take_step(resumed, lambda _: done(None))
+
+        self._process.request("get_settings", replied)
 
     # ── changes by the client ──
 

@@ -10,6 +10,7 @@ from bridge.config.effort import (
     Effort,
     Step,
     Sync,
+    at_resume,
     at_start,
     at_switch,
     level_name,
@@ -179,6 +180,28 @@ def test_the_effort_after_a_change_of_model(
 
 
 @pytest.mark.contract("CF-064", "CF-071")
+@pytest.mark.parametrize(
+    ("recommend", "stored", "applied", "shown", "sync"),
+    [
+        (False, "high", "medium", "high", Sync("high")),
+        (False, "medium", "medium", None, None),
+        (False, "unknown", "medium", None, None),
+        (False, None, "medium", None, None),
+        (False, "high", None, "high", Sync("high")),
+        (True, "medium", "high", "medium", Sync("medium")),
+        (True, "high", "high", "high", Sync("high")),
+    ],
+)
+def test_the_effort_of_a_stored_conversation(
+    recommend: bool, stored: str | None, applied: str | None, shown: str | None, sync: Sync | None
+) -> None:
+    """What Claude Code would not do by itself was somebody's choice."""
+    start = at_start(FULL, option=None, setting=None, recommend=recommend)
+    step = at_resume(start, FULL, stored, applied)
+    assert (step.done.shown, step.sync) == (shown, sync)
+    assert step.done.pin == (stored if step is not start else None)
+
+
 def test_a_choice_of_the_client() -> None:
     before = Effort(None, "medium", "medium")
 

@@ -39,6 +39,14 @@ def test_the_model_is_that_of_the_last_real_answer_of_the_main_thread(
     assert recalled(conversation, tmp_path) == LastChoices(known, "acceptEdits")
 
 
+@pytest.mark.parametrize(("effort", "known"), [("high", "high"), (7, None), (None, None)])
+def test_the_effort_is_that_of_the_same_answer(tmp_path: Path, effort: object, known: str | None) -> None:
+    conversation = history()
+    conversation.records[-1]["effort"] = "low"
+    conversation.answer("more", model="claude-sonnet-5-5", effort=effort)
+    assert recalled(conversation, tmp_path).effort == known
+
+
 @pytest.mark.contract("SE-032", "SE-033")
 @pytest.mark.parametrize("kind", ["empty", "missing", "folder", "noise", "no answer"])
 def test_a_transcript_that_tells_nothing_is_no_failure(tmp_path: Path, kind: str) -> None:

@@ -25,6 +25,8 @@ async def stored(shared_agent: AcpClient) -> str:
     await shared_agent.request("session/set_mode", {"sessionId": session, "modeId": "acceptEdits"})
     choice = {"sessionId": session, "configId": "model", "value": "sonnet"}
     await shared_agent.request("session/set_config_option", choice)
+    choice = {"sessionId": session, "configId": "effort", "value": "low"}
+    await shared_agent.request("session/set_config_option", choice)
     await shared_agent.prompt(session, "First. " + script(["One."])).result()
     await shared_agent.wait_update("session_info_update")  # its title is stored
     await shared_agent.request("session/close", {"sessionId": session})
@@ -48,14 +50,15 @@ def processes(client: AcpClient, session: str) -> list[int]:
 async def test_the_model_goes_on_where_it_was(
     method: str, stored: str, shared_agent: AcpClient, shared_api: ScriptedApi
 ) -> None:
-    """With the mode and the model it had (C35); only a load tells the history, before its response."""
+    """With the mode, the model (C35) and the effort it had; only a load tells the history, before its response."""
     client, mark = shared_agent, len(shared_agent.messages)
     call = client.call(method, body(client, stored))
     opened = await call.result()
     answered = (await call.message()).seq
     assert opened.keys() >= {"modes", "configOptions"}
     assert opened["modes"]["currentModeId"] == "acceptEdits"
-    assert (values(opened)["mode"], values(opened)["model"]) == ("acceptEdits", "sonnet")
+    chosen = values(opened)
+    assert (chosen["mode"], chosen["model"], chosen["effort"]) == ("acceptEdits", "sonnet", "low")
     chunks = [update for update in client.updates(stored, since=mark) if "content" in update]
     assert bool(chunks) is (method == "session/load")
     commands = await client.wait_update("available_commands_update", since=mark)
@@ -64,7 +67,7 @@ async def test_the_model_goes_on_where_it_was(
 
     await client.prompt(stored, "Second. " + script(["Two."])).result()
     asked = shared_api.requests[-1].body
-    assert asked["model"] == "claude-sonnet-5-5"
+    assert (asked["model"], asked["output_config"]["effort"]) == ("claude-sonnet-5-5", "low")
     assert "First." in str(asked["messages"])
     assert "One." in str(asked["messages"])
     told = await client.wait_update("session_info_update", since=answered)
@@ -177,6 +180,14 @@ async def test_a_load_while_a_turn_runs_tells_what_was_said_and_the_turn_goes_on
     assert (await call.result())["stopReason"] == "end_turn"
     assert client.text(session).endswith(slow(15)["text"].rpartition(" ")[2])
     await client.request("session/close", {"sessionId": session})
+
+
+async def test_an_effort_that_nobody_chose_stays_claudes_own(shared_agent: AcpClient) -> None:
+    session = await shared_agent.new_session()
+    await shared_agent.prompt(session, script(["One."])).result()
+    await shared_agent.request("session/close", {"sessionId": session})
+    assert values(await load(shared_agent, session))["effort"] == "default"
+    await shared_agent.request("session/close", {"sessionId": session})
 
 
 async def test_a_load_with_other_options_ends_the_turn_that_runs(shared_agent: AcpClient) -> None:
