@@ -1,9 +1,9 @@
 """The effort of a session: which level is shown, which one Claude Code is told, and what a pin is.
 
 Every function answers with a `Step`: the value to send with `apply_flag_settings` (or nothing), and the
-state after it worked and after it failed. Use `at_start` at session creation, `at_switch` after a
-`set_model` that went through, `at_resume` on top of the first for a stored conversation, `picked` for the client's own choice; `effort_option` (in `options`) shows
-the state. Rules: config-and-auth §5.5, §5.6.
+state after it worked and after it failed. Use `at_start` at session creation, `at_resume` on top of it
+for a stored conversation, `at_switch` after a `set_model` that went through, `picked` for the client's
+own choice; `effort_option` (in `options`) shows the state. Rules: config-and-auth §5.5, §5.6.
 """
 
 from collections.abc import Mapping, Sequence

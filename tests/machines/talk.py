@@ -117,6 +117,11 @@ def prepared(ask: str) -> e.AskPrepared:
     return e.AskPrepared(ask)
 
 
+def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
+    """The outputs of a kind."""
+    return [output for output in outputs if isinstance(output, kind)]
+
+
 # ── what comes of it ──────────────────────────────────────────────────────────
 
 WORKS = o.ReportWork("running")

@@ -20,6 +20,7 @@ from tests.machines.talk import (
     dispatched,
     end,
     moved,
+    of,
     prepared,
     prompt,
     streamed,
@@ -28,10 +29,6 @@ from tests.machines.talk import (
 
 CALL = "toolu_1"
 SETTLED = (o.ReplyAsk, o.DenyAsk, o.AbortAsk)
-
-
-def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
-    return [output for output in outputs if isinstance(output, kind)]
 
 
 def asking(*more: Any) -> Talk:

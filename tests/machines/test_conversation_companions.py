@@ -23,6 +23,7 @@ from tests.machines.talk import (
     begin,
     end,
     moved,
+    of,
     prompt,
     result,
 )
@@ -34,10 +35,6 @@ PREVIEW = e.TimerFired(e.Timer.FILE_PREVIEW)
 
 def air(*events: Any) -> Talk:
     return Talk(*events, book=Book("S", "epoch"))
-
-
-def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
-    return [output for output in outputs if isinstance(output, kind)]
 
 
 def api_error(turn: str, kind: str = "overloaded", text: str = "API Error: 529 Overloaded") -> e.Result:

@@ -1,7 +1,5 @@
 """Rare orders: a turn over but for its report, prompts that begin meanwhile, asks before their turn."""
 
-from typing import Any
-
 import pytest
 
 from machines import events as e
@@ -26,6 +24,7 @@ from tests.machines.talk import (
     dispatched,
     end,
     moved,
+    of,
     prepared,
     prompt,
     result,
@@ -34,10 +33,6 @@ from tests.machines.talk import (
 
 PLAN = "toolu_plan"
 SUBAGENT = e.TaskStarted("agent", "toolu_agent", True, True, None, "run")
-
-
-def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
-    return [output for output in outputs if isinstance(output, kind)]
 
 
 def reporting() -> Talk:

@@ -24,6 +24,7 @@ from tests.machines.talk import (
     dispatched,
     end,
     moved,
+    of,
     prompt,
     result,
     returned,
@@ -33,10 +34,6 @@ from tests.machines.talk import (
 
 CYCLE_ENDS = result(origin=TASK, num_turns=1)
 SUBAGENT = e.TaskStarted("agent", "toolu_agent", True, True, None, "run")
-
-
-def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
-    return [output for output in outputs if isinstance(output, kind)]
 
 
 def closings(outputs: list[Any]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from tests.machines.talk import (
     dispatched,
     end,
     moved,
+    of,
     prompt,
     result,
 )
@@ -29,10 +30,6 @@ APPROVED = e.PlanStopped(PLAN, afresh=True)
 NOT_UP = e.QueryStartFailed(e.StartFailure.FAILED, "exit code 1")
 SIGNED_OUT = e.QueryStartFailed(e.StartFailure.AUTH_REQUIRED, "Please run /login")
 WANTED = e.RecreateRequested()
-
-
-def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
-    return [output for output in outputs if isinstance(output, kind)]
 
 
 # ── a plan that goes on afresh (M2.1) ─────────────────────────────────────────

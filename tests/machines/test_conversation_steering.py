@@ -24,6 +24,7 @@ from tests.machines.talk import (
     dispatched,
     end,
     moved,
+    of,
     prepared,
     prompt,
     result,
@@ -33,10 +34,6 @@ from tests.machines.talk import (
 INJECTED = o.AnswerSteer("s", "injected")
 SUBAGENT = e.TaskStarted("agent", "toolu_agent", True, True, None, "run")
 LAUNCH = (dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"))
-
-
-def of(kind: type | tuple[type, ...], outputs: list[Any]) -> list[Any]:
-    return [output for output in outputs if isinstance(output, kind)]
 
 
 def steer(id: str = "s", **more: Any) -> e.SteerReceived:

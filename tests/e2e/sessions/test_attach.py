@@ -50,7 +50,7 @@ def processes(client: AcpClient, session: str) -> list[int]:
 async def test_the_model_goes_on_where_it_was(
     method: str, stored: str, shared_agent: AcpClient, shared_api: ScriptedApi
 ) -> None:
-    """With the mode, the model (C35) and the effort it had; only a load tells the history, before its response."""
+    """With the mode, model (C35) and effort it had; only a load tells the history, before it answers."""
     client, mark = shared_agent, len(shared_agent.messages)
     call = client.call(method, body(client, stored))
     opened = await call.result()
