@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 
 from bridge.commands.local import LocalCommands
 from bridge.commands.sign_in import McpSignIn
 from bridge.live.answers import Change, Message, failure_error, open_error
+from bridge.live.async_tasks import AsyncTasks
 from bridge.live.control import Control
 from bridge.live.host import Host
 from bridge.live.process import Post, Reply, SessionProcess
@@ -58,6 +59,7 @@ class Performer:
         self.config = Configuration(setup, self._client, process, host.environ, self.screen.notices.warn_auto)
         self.titles = Titles(self._client, process, host.projects, host.clock)
         self.control = Control(setup, host, process, self._client, self.screen, self.config, post)
+        self.tasks = AsyncTasks(process, post, self._client.update, self.screen.notices.tell_task_stopped)
         self.sign_in = McpSignIn(self._client, process, host.tasks, host.new_id)
         self.commands = LocalCommands(process, host.tasks, post, self.screen.content, self.offer_sign_in)
         self._forwarded = wanted_frames(mapping(setup.meta, "claudeCode").get("emitRawSDKMessages"))
@@ -369,6 +371,7 @@ _PERFORM: Mapping[type, _Perform] = {
     r.PreviewFiles: Performer._preview_files,
     r.ReportFiles: lambda p, x: p.screen.show_files(x),
     o.ReportWork: lambda _, __: None,  # ACP v1 has no word for it
+    **dict.fromkeys(get_args(o.TaskOutput), lambda p, x: p.tasks.perform(x)),
     o.StartQuery: Performer._start_query,
     o.StopQuery: Performer._stop_query,
     o.ReplaceQuery: Performer._replace_query,

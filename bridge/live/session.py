@@ -56,7 +56,8 @@ class LiveSession:
                 trace.step(setup.id, step)  # type: ignore[arg-type]  # the machines record steps
 
         book = Book(setup.id, host.new_id()) if setup.client.session_failure else None
-        self.conversation = Conversation(record, book=book)
+        tasks = setup.client.has("asyncTasks")
+        self.conversation = Conversation(record, book=book, async_tasks=tasks)
         self._mailbox: Mailbox[Mail] = Mailbox(self._take, host.now)
         self._stream = MessageStream()
         self._reader = FrameReader(
@@ -143,6 +144,11 @@ class LiveSession:
         answer = partial(answer_goal, inbound)
         self._performer.messages[message] = Message(blocks, None, answer, steered)
         self.post(e.SteerReceived(message, read_goal(blocks)))
+
+    def stop_task(self, inbound: Inbound, task: str, stop: str) -> None:
+        """`_session/async_task/stop`, under the id of the request."""
+        self._performer.tasks.stops[stop] = inbound
+        self.post(e.TaskStopRequested(stop, task))
 
     def cancel(self) -> None:
         """`session/cancel`."""

@@ -21,6 +21,7 @@ from bridge.messages.items import (
 from bridge.messages.raw import Raw, lane_of, mapping, optional, prompts, rows, text
 from bridge.messages.stream import MessageStream, chunk
 from bridge.messages.system import SYSTEM, active_goal, goal_status
+from bridge.tasks.reading import launched
 from machines import events as e
 from machines.compaction import SummaryStreamed
 from machines.goal import Reset
@@ -137,6 +138,7 @@ class FrameReader:
             return
         for block in blocks(mapping(raw, "message")):
             if block.get("type") == "tool_result":
+                yield from launched(block, raw)
                 yield _returned(block, raw)
 
     def _result(self, raw: Raw) -> Iterator[Item]:
