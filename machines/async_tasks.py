@@ -52,6 +52,8 @@ class _Known:
     stop: TaskStop
     run: str = ""
     """The latest; frames of an earlier one are late (B1)."""
+    seen: bool = False
+    """Something said what it is; before, it may as well be a subagent."""
 
 
 class AsyncTasks:
@@ -74,8 +76,9 @@ class AsyncTasks:
         if event.run and event.run < known.run:
             return
         known.run = event.run or known.run
+        known.seen = known.seen or isinstance(event, TaskStarted)
         told = _read(event)
-        if told is not None:
+        if told is not None and (known.seen or not isinstance(event, TaskBackgrounded)):
             self._feed(known.task, told)
 
     def list_level(self, event: LevelListed) -> None:
@@ -86,7 +89,9 @@ class AsyncTasks:
         for id, facts in event.facts.items():
             if id:
                 subagent = facts.type == _SUBAGENT or bool(facts.subagent_type)
-                self._feed(self._of(id).task, Disowned() if subagent else Told(facts, by_level=True))
+                known = self._of(id)
+                known.seen = True
+                self._feed(known.task, Disowned() if subagent else Told(facts, by_level=True))
         for id in self._known.keys() & dropped:
             self._feed(self._known[id].task, Unlisted())
 

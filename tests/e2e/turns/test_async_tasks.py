@@ -2,10 +2,13 @@
 
 import pytest
 
-from tests.e2e.chat import SLEEP, Chat, bash, script
+from tests.conftest import StartAgent
+from tests.e2e.chat import SLEEP, Chat, bash, script, use
+from tests.e2e.conftest import NewChat
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.turns.losses import kill_claude
 from tests.e2e.turns.test_background import background, cycle_over
+from tests.support.clients import CAPABILITIES
 from tests.support.rpc import Call, Json
 
 pytestmark = [pytest.mark.anyio, pytest.mark.live]
@@ -39,7 +42,9 @@ def stop(chat: Chat, task: str) -> Call:
     return chat.client.call("_session/async_task/stop", {"sessionId": chat.session, "asyncTaskId": task})
 
 
-@pytest.mark.contract("AT-001", "AT-005", "AT-008", "AT-017", "AT-019", "AT-023", "TC-148", "TC-223")
+@pytest.mark.contract(
+    "AT-001", "AT-005", "AT-008", "AT-017", "AT-019", "AT-023", "AT-045", "TC-148", "TC-223"
+)
 async def test_a_command_in_the_background_is_a_task_until_it_ends(chat_as: ChatAs) -> None:
     chat = await chat_as("air")
     await chat.ask(script([background(chat)], ["Started."], ["It is over."]))
@@ -96,6 +101,63 @@ async def test_no_other_client_hears_of_tasks(kind: str, chat_as: ChatAs) -> Non
     await cycle_over(chat, mark)
     assert tasks(chat) == []
     assert "asyncTasks" not in str(chat.updates())
+
+
+@pytest.mark.contract("AT-034")
+@pytest.mark.parametrize("params", [{}, {"asyncTaskId": 7}, {"asyncTaskId": ""}, {"sessionId": None}])
+async def test_a_stop_names_a_session_and_a_task(params: Json, chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    asked = {"sessionId": chat.session, **params}
+    if "sessionId" in params:
+        asked["asyncTaskId"] = "task"
+    error = await chat.client.call("_session/async_task/stop", asked).error()
+    assert error.code == -32602
+    assert error.data["errors"][0]["path"] in {"sessionId", "asyncTaskId"}
+
+
+async def test_a_stop_in_an_unknown_session(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    asked = {"sessionId": "no such session", "asyncTaskId": "task"}
+    error = await chat.client.call("_session/async_task/stop", asked).error()
+    assert error.code == -32002
+
+
+@pytest.mark.contract("AT-002")
+async def test_the_agent_says_that_it_tells_of_tasks(start_agent: StartAgent) -> None:
+    client = await start_agent()
+    told = await client.initialize("air")
+    assert "asyncTasks" in told["_meta"]["jetbrains"]["air"]["capabilities"]
+
+
+@pytest.mark.contract("AT-038")
+async def test_a_client_with_notices_gets_one_for_a_stop(start_agent: StartAgent, new_chat: NewChat) -> None:
+    client = await start_agent()
+    await client.initialize({**CAPABILITIES["air"], "session": {"notices": {}}})
+    chat = await new_chat(client=client)
+    task = await start_forever(chat)
+    mark = chat.mark
+    assert await stop(chat, task).result() == {"stopped": True}
+    (notice,) = chat.updates("notice", since=mark)
+    assert (notice["title"], notice["description"]) == ("Task stopped by user", "wait for it.")
+    assert notice["severity"] == "info"
+    assert chat.text(since=mark) == ""
+
+
+@pytest.mark.contract("AT-003")
+async def test_a_subagent_is_no_task_and_its_command_is_one(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    child = use(
+        "Agent",
+        description="Help",
+        prompt=script([background(chat)], ["Child done."]),
+        subagent_type="general-purpose",
+    )
+    await chat.ask(script([child], ["Started."], ["It told me."], ["It is over."]))
+    mark = chat.mark
+    (chat.project / "go").touch()
+    end = await ended(chat, mark)
+    assert {each["asyncTaskId"] for each in tasks(chat)} == {end["asyncTaskId"]}
+    assert [each["taskType"] for each in chat.updates(SPAWNED)] == ["shell"]
 
 
 @pytest.mark.contract("AT-044")
