@@ -17,6 +17,7 @@ from machines.task_changes import (
     Told,
     TurnOver,
     Unlisted,
+    end_of,
 )
 from machines.task_events import (
     LevelListed,
@@ -42,7 +43,6 @@ REMEMBERED = 256
 
 _IN_FOREGROUND = frozenset({"local_bash", "local_agent"})
 """Types of tasks that run in the foreground where nothing else is said."""
-_ENDS: dict[str, End] = {"completed": "completed", "failed": "failed", "killed": "stopped"}
 _SUBAGENT = "local_agent"
 
 
@@ -199,7 +199,7 @@ def _read(event: TaskEvent) -> Change | None:
             return Progressed(event.call, event.description, event.summary, event.last_tool, event.usage)
         case TaskEnded():
             return Ended(
-                _ENDS.get(event.status, "stopped"),
+                end_of(event.status),
                 event.summary or event.error,
                 event.call,
                 event.output_file,

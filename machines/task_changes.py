@@ -9,6 +9,15 @@ from machines.task_events import TaskFacts
 End = Literal["completed", "failed", "stopped"]
 
 
+def end_of(status: str) -> End:
+    """Claude Code's word for an end in the client's: `killed` and the like are `stopped`."""
+    match status:
+        case "completed" | "failed":
+            return status
+        case _:
+            return "stopped"
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """A start, an entry of the level list, or a result says something of it."""

@@ -138,8 +138,9 @@ class FrameReader:
             return
         for block in blocks(mapping(raw, "message")):
             if block.get("type") == "tool_result":
-                yield from launched(block, raw)
-                yield _returned(block, raw)
+                returned = _returned(block, raw)
+                yield from launched(returned)
+                yield returned
 
     def _result(self, raw: Raw) -> Iterator[Item]:
         result = read_result(raw, self._error_kind, self._error_text)

@@ -208,3 +208,20 @@ async def test_the_tasks_of_a_dead_claude_have_failed(chat_as: ChatAs) -> None:
     assert len(tasks(chat, mark)) == 1
     (chat.project / "go").touch()
     assert await stop(chat, task).result() == {"stopped": False}
+
+
+async def test_a_loaded_session_has_its_tasks_with_their_ends(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    await chat.ask(script([background(chat)], ["Started."], ["It is over."]))
+    mark = chat.mark
+    (chat.project / "go").touch()
+    await cycle_over(chat, mark)
+    live = tasks(chat)
+    await chat.client.request("session/close", {"sessionId": chat.session})
+    mark = chat.mark
+    asked = {"sessionId": chat.session, "cwd": str(chat.project), "mcpServers": []}
+    await chat.client.request("session/load", asked)
+    spawned, end = tasks(chat, mark)
+    assert spawned == live[0] | {"outputFilePath": live[1]["outputFilePath"]}
+    assert (end["asyncTaskId"], end["state"]) == (spawned["asyncTaskId"], "completed")
+    assert chat.updates("user_message_chunk", since=mark)[1:] == []
