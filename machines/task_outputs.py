@@ -12,7 +12,8 @@ class ShowTask:
     """First update of a task; `type` is Claude Code's own word for what it is."""
 
     task: str
-    name: str
+    title: str
+    """Its name on the wire; a trace keeps names, and this may be the user's command."""
     type: str = ""
     description: str = ""
     in_transcript: bool = True
@@ -58,7 +59,7 @@ class StopTask:
 class TellStopped:
     """Tell the user that a task was stopped on request."""
 
-    name: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """Claude Code stopped the task; `name` is what the user knows it by."""
+    """Claude Code stopped the task; `title` is what the user knows it by."""
 
-    name: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class TaskStop(Lifecycle[Input, Signal]):
 
     def tell_stopped(self, cause: Confirmed) -> None:
         """Tell the user, then answer."""
-        self.put(TellStopped(cause.name))
+        self.put(TellStopped(cause.title))
         self.put(AnswerStop(self.stop, stopped=True))
 
     def fail(self, cause: Refused) -> None:

@@ -38,8 +38,8 @@ class AsyncTasks:
                 self._updates.tell(output)
             case StopTask(task):
                 self._stop(task)
-            case TellStopped(name):
-                self._tell_stopped(name)
+            case TellStopped(title):
+                self._tell_stopped(title)
             case AnswerStop(stop, stopped, error):
                 self._answer(self.stops.pop(stop), stopped=stopped, error=error)
 

@@ -57,7 +57,7 @@ def spawned(task: ShowTask) -> Update:
     return {
         "sessionUpdate": "async_task_spawned",
         "asyncTaskId": task.task,
-        "name": task.name,
+        "name": task.title,
         "taskType": TYPES.get(task.type, task.type),
         "description": task.description,
         "showInTranscript": task.in_transcript,

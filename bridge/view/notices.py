@@ -94,9 +94,9 @@ class Notices:
         told = f"{reason[0].upper()}{reason[1:]}."
         self._notify("warning", "Fast mode turned off", told, line=f"{reason}.")
 
-    def tell_task_stopped(self, name: str) -> None:
+    def tell_task_stopped(self, title: str) -> None:
         """A task was stopped on the client's request (AT-038)."""
-        self._notify("info", "Task stopped by user", f"{name}.")
+        self._notify("info", "Task stopped by user", f"{title}.")
 
     def note_server(self, name: str, status: str) -> None:
         """`system/init` lists a server; one of the client's that can't be used is told once a session."""

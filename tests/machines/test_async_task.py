@@ -200,7 +200,7 @@ def test_the_spawn_has_what_is_known_by_then() -> None:
     ],
 )
 def test_a_task_is_called_after_its_workflow_or_its_description(facts: TaskFacts, name: str) -> None:
-    assert told(Told(facts, CALL))[0].name == name
+    assert told(Told(facts, CALL))[0].title == name
 
 
 @pytest.mark.contract("AT-020", "AT-021", "AT-022", "AT-023")

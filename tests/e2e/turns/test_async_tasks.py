@@ -1,5 +1,7 @@
 """Async tasks: what an AIR client hears of work in the background, and how it stops it (A1)."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.conftest import StartAgent
@@ -225,3 +227,20 @@ async def test_a_loaded_session_has_its_tasks_with_their_ends(chat_as: ChatAs) -
     assert spawned == live[0] | {"outputFilePath": live[1]["outputFilePath"]}
     assert (end["asyncTaskId"], end["state"]) == (spawned["asyncTaskId"], "completed")
     assert chat.updates("user_message_chunk", since=mark)[1:] == []
+
+
+async def test_a_trace_does_not_hold_the_command_of_a_task(
+    start_agent: StartAgent, new_chat: NewChat, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.jsonl"
+    client = await start_agent(env={"CLAUDE_ACP_TRACE": str(trace)})
+    await client.initialize("air")
+    chat = await new_chat(client=client)
+    work = bash(f"{SLEEP} # MARK", run_in_background=True)
+    await chat.ask(script([work], ["Started."], ["Over."]))
+    (task,) = {each["asyncTaskId"] for each in tasks(chat)}
+    assert "MARK" in chat.updates(SPAWNED)[0]["name"]
+    assert await stop(chat, task).result() == {"stopped": True}
+    await client.close()
+    assert "async_task_spawned" in trace.read_text()
+    assert "MARK" not in trace.read_text()
