@@ -20,7 +20,7 @@ _NAMES = """
 type session turn uuid uuids call parent agent ask change name state phase kind option options id
 target status stop_reason terminal_reason subtype origin error_kind reason_type
 non_execution_kind lifecycle event source end timer method sessionId sessionUpdate toolCallId
-messageId stopReason optionId subagent_type asyncTaskId taskType
+messageId stopReason optionId subagent_type
 """
 _PLAIN = frozenset(_NAMES.split())
 """Fields whose texts are never the user's."""
@@ -63,8 +63,7 @@ class Trace:
             case Enum():
                 return value.value
             case Mapping():
-                plain_keys = _PLAIN - {"name"} if _is_named_by_user(value) else _PLAIN
-                return {str(k): self._redacted(v, plain=k in plain_keys) for k, v in value.items()}
+                return {str(k): self._redacted(v, plain=k in _PLAIN) for k, v in value.items()}
             case list() | tuple() | set() | frozenset():
                 return [self._redacted(item, plain=plain) for item in value]
             case _ if dataclasses.is_dataclass(value):
@@ -82,8 +81,3 @@ class Trace:
         except OSError as error:
             log.error("the trace ends: %s", error.strerror)
             self._file = None
-
-
-def _is_named_by_user(message: Mapping[object, object]) -> bool:
-    """A task is called after its description, which may be the command itself."""
-    return message.get("sessionUpdate") == "async_task_spawned"

@@ -242,5 +242,5 @@ async def test_a_trace_does_not_hold_the_command_of_a_task(
     assert "MARK" in chat.updates(SPAWNED)[0]["name"]
     assert await stop(chat, task).result() == {"stopped": True}
     await client.close()
-    assert "async_task_spawned" in trace.read_text()
+    assert "ShowTask" in trace.read_text()
     assert "MARK" not in trace.read_text()
