@@ -92,8 +92,9 @@ class AsyncTasks:
                 known = self._of(id)
                 known.seen = True
                 self._feed(known.task, Disowned() if subagent else Told(facts, by_level=True))
-        for id in self._known.keys() & dropped:
-            self._feed(self._known[id].task, Unlisted())
+        for id, known in self._known.items():
+            if id in dropped:
+                self._feed(known.task, Unlisted())
 
     def launch(self, event: TaskLaunched) -> None:
         """The result of a call names a task: one that it started, or where the output of its own is."""
@@ -101,8 +102,9 @@ class AsyncTasks:
         if not self._wanted or not event.task:
             return
         if event.backgrounded:
-            facts = TaskFacts(output_file=event.output_file)
-            self._feed(self._of(event.task).task, Told(facts, event.call))
+            known = self._of(event.task)
+            known.seen = True
+            self._feed(known.task, Told(TaskFacts(output_file=event.output_file), event.call))
         elif known is not None and known.task.call == event.call:
             self._feed(known.task, Progressed(output_file=event.output_file))
 
@@ -121,7 +123,10 @@ class AsyncTasks:
             self._tell_all(TurnOver())
 
     def lose(self) -> None:
-        """The process is gone, or its conversation; with it every task (LIVE-B1)."""
+        """The process is gone, and with it every task (LIVE-B1).
+
+        A task outlives `/clear`: Claude Code lists it again in the new conversation.
+        """
         self._end_all("stopped" if self._work.cancel.in_effect else "failed")
 
     def close(self) -> None:

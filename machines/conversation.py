@@ -248,11 +248,6 @@ class Conversation:
         self._work.tasks.list_level(event.tasks)
         self._async_tasks.list_level(event)
 
-    def _goal(self, event: g.Told | g.Checked | g.Reset) -> None:
-        if isinstance(event, g.Reset):
-            self._async_tasks.lose()
-        self._companions.goal(event)
-
     def _ask(self, event: e.AskReceived) -> None:
         self._asks.receive(event, admitted=self._may_ask(event.agent, event.use.call))
 
@@ -334,7 +329,7 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.LevelListed: Conversation._list_level,
     e.TaskLaunched: lambda it, event: it._async_tasks.launch(event),
     **dict.fromkeys(_COMPACTION, lambda it, event: it._companions.compact(event)),
-    **dict.fromkeys((g.Told, g.Checked, g.Reset), Conversation._goal),
+    **dict.fromkeys((g.Told, g.Checked, g.Reset), lambda it, event: it._companions.goal(event)),
     e.MessageStarted: lambda it, event: it._work.note_message(root=event.parent is None),
     e.ToolStarted: lambda it, event: it._calls.start(event, admitted=it._work.admits(event.use.parent)),
     e.ToolDispatched: lambda it, event: it._calls.dispatch(event, admitted=it._work.admits(event.use.parent)),

@@ -253,12 +253,18 @@ def test_a_stop_that_failed_may_be_tried_again() -> None:
 @pytest.mark.contract("AT-033")
 @pytest.mark.parametrize(
     ("ending", "state"),
-    [(DEAD, "failed"), (CLOSE, "stopped"), (Reset(), "failed"), ((CANCEL, DEAD), "stopped")],
+    [(DEAD, "failed"), (CLOSE, "stopped"), ((CANCEL, DEAD), "stopped")],
 )
 def test_live_b1_a_task_ends_with_its_process(ending: Any, state: Any) -> None:
     talk = runs(prompt("B"), begin("B"), stop("s"))
     assert of_tasks(talk(ending)) == [MoveTask("t", state), AnswerStop("s", error=GONE)]
     assert of_tasks(talk(e.TaskStopReplied("t"), e.TaskStopReplied("t", "gone"))) == []
+
+
+def test_a_task_outlives_the_conversation_that_started_it() -> None:
+    talk = runs(listed("t"))
+    assert not [each for each in of_tasks(talk(Reset(), listed("t"))) if isinstance(each, MoveTask)]
+    assert of_tasks(talk(listed())) == [MoveTask("t", "stopped")]
 
 
 def test_live_b1_a_session_that_another_process_takes_up() -> None:

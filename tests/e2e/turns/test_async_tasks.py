@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartAgent
-from tests.e2e.chat import SLEEP, Chat, bash, script, use
+from tests.e2e.chat import SLEEP, Chat, bash, script, slow, use
 from tests.e2e.conftest import NewChat
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.turns.losses import kill_claude
@@ -185,6 +185,44 @@ async def test_a_task_is_stopped_on_request(chat_as: ChatAs) -> None:
     assert await stop(chat, task).result() == {"stopped": False}
     await chat.is_well()
     assert [each["state"] for each in tasks(chat, mark)] == ["stopped"]
+
+
+async def test_a_task_outlives_the_conversation_that_started_it(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    task = await start_forever(chat)
+    mark = chat.mark
+    await chat.ask("/clear")
+    await chat.is_well()
+    assert tasks(chat, mark) == [], "Claude Code lists it still"
+    assert await stop(chat, task).result() == {"stopped": True}
+    assert [each["state"] for each in tasks(chat, mark)] == ["stopped"]
+
+
+async def test_a_cancel_of_other_work_leaves_a_task_alone(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    task = await start_forever(chat)
+    mark = chat.mark
+    call = chat.prompt(script([slow()]))
+    await chat.client.wait_update("agent_message_chunk", since=mark)
+    chat.cancel()
+    assert (await call.result())["stopReason"] == "cancelled"
+    await chat.is_well()
+    assert tasks(chat, mark) == []
+    assert await stop(chat, task).result() == {"stopped": True}
+
+
+async def test_a_monitor_is_a_task_until_its_source_ends(chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    source = f"until [ -e {chat.project / 'go'} ]; do sleep 0.05; done; echo over"
+    watch = use("Monitor", command=source, description="watch it", timeout_ms=60000, persistent=False)
+    await chat.ask(script([watch], ["Started."], ["It is over."], ["Ended."]))
+    (call,) = chat.calls()
+    (spawned,) = tasks(chat)
+    assert (spawned["name"], spawned["toolCallId"]) == ("watch it", call)
+    mark = chat.mark
+    (chat.project / "go").touch()
+    end = await ended(chat, mark)
+    assert (end["asyncTaskId"], end["state"]) == (spawned["asyncTaskId"], "completed")
 
 
 @pytest.mark.contract("AT-033")
