@@ -32,7 +32,10 @@ CLOSED = "The session was closed."
 
 
 class Conversation:
-    """Everything that is decided about one ACP session; its client has what it is made with."""
+    """Everything that is decided about one ACP session.
+
+    With a `book` its client has failure records, with `async_tasks` it hears of background work.
+    """
 
     def __init__(
         self, record: Record | None = None, *, book: Book | None = None, async_tasks: bool = False

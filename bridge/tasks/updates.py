@@ -21,8 +21,8 @@ _REMEMBERED = 256
 class TaskUpdates:
     """Tells the tasks of one session; a field that the client has is not told again (AT-013).
 
-    Everything goes to the root session by now: a task belongs to the session that its tool call was
-    reported in.
+    A task belongs to the session that its tool call was reported in, by now always the root:
+    another session has another `send`.
     """
 
     def __init__(self, send: Send) -> None:
