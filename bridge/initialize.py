@@ -16,6 +16,7 @@ PROTOCOL_VERSION = 1
 WORKING: Sequence[str] = (
     "sessionFailure",
     "agentFileChangeReport",
+    "asyncTasks",
     "recommendedValue",
     "diffPatch",
     "planFile",

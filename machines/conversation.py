@@ -15,6 +15,7 @@ from machines import outputs as o
 from machines import query as q
 from machines import session as s
 from machines.asks import Asks
+from machines.async_tasks import AsyncTasks
 from machines.calls import Calls
 from machines.changes import Changes
 from machines.companions import Companions
@@ -22,20 +23,23 @@ from machines.feed import Feed, Record
 from machines.incident import Book
 from machines.intake import Intake
 from machines.permission import Announce
-from machines.plan_stop import PlanStop
+from machines.plan_restart import PlanRestart
 from machines.served import Served
-from machines.session_reports import UnavailableReason
 from machines.stops import Stops
-from machines.tool_call import Occasion
 from machines.work import Work
 
 CLOSED = "The session was closed."
 
 
 class Conversation:
-    """Everything that is decided about one ACP session; with a `book` its client has failure records."""
+    """Everything that is decided about one ACP session.
 
-    def __init__(self, record: Record | None = None, *, book: Book | None = None) -> None:
+    With a `book` its client has failure records, with `async_tasks` it hears of background work.
+    """
+
+    def __init__(
+        self, record: Record | None = None, *, book: Book | None = None, async_tasks: bool = False
+    ) -> None:
         self._feed = Feed(self._route, record)
         self._calls = Calls(self._feed)
         self._asks = Asks(self._feed)
@@ -43,10 +47,11 @@ class Conversation:
         self._work = Work(self._feed, self._calls, self._asks, self._companions)
         self._intake = Intake(self._feed, self._work, self._asks, self._companions)
         self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
+        self._async_tasks = AsyncTasks(self._feed, self._work, wanted=async_tasks)
         self._session = s.Session(*self._feed.listeners("Session"))
         self._served = Served(self._feed, self._work)
         self._changes = Changes(self._feed)
-        self._plan = PlanStop()
+        self._plan = PlanRestart(self._feed, self._work, self._calls, self._asks, self._intake)
 
     # ── what the bridge reads ──
 
@@ -125,7 +130,7 @@ class Conversation:
         restarting = self._session.phase == "restarting"
         if restarting:
             self._feed(self._session, s.AbandonRestart())
-        self._plan.end()
+        self._plan.stop.end()
         self._stops.cancel_all(connected=self._session.phase == "ready", restarting=restarting)
 
     def _cancel_prompt(self, event: e.PromptCancelRequested) -> None:
@@ -177,6 +182,7 @@ class Conversation:
 
     def _lose_query(self, lost: q.Lost) -> None:
         self._served.forget()
+        self._async_tasks.lose()
         told = self._stops.finish(lost.failure)
         self._feed(self._session, s.QueryLost())
         if lost.failure is not None and not told:
@@ -187,6 +193,7 @@ class Conversation:
         self._changes.fail_waiting(failure)
 
     def _close_work(self) -> None:
+        self._async_tasks.close()
         self._stops.close()
         self._changes.fail_waiting(o.Failure(o.FailureKind.TRANSPORT_LOST, CLOSED))
 
@@ -204,48 +211,18 @@ class Conversation:
             case e.Timer.FORCE_CANCEL:
                 self._stops.force()
             case e.Timer.FILE_PREVIEW:
-                self._end_report(None, "timeout")
+                self._work.end_report(None, "timeout")
             case e.Timer.TEARDOWN:
                 self._feed(self._session, event)
 
-    def _previewed(self, event: e.FilesPreviewed) -> None:
-        active = self._work.turns.active
-        if active is not None and active.uuid == event.turn and active.phase == "settling":
-            self._end_report(event.paths, "providerError" if event.failed else "invalidOutput")
-
-    def _end_report(self, paths: tuple[str, ...] | None, reason: UnavailableReason) -> None:
-        """The file-change report is there, or given up: the turn that waited for it is answered."""
-        active = self._work.turns.active
-        if active is None or active.phase != "settling":
-            return
-        if paths is not None:
-            self._companions.list_files(active.uuid, paths)
-        else:
-            self._companions.no_files(active.uuid, reason)
-        self._work.answer(active)
-        self._work.promote()
-
-    # ── an approved plan goes on in an empty conversation (M2.1) ──
+    # ── frames of the process ──
 
     def _result(self, event: e.Result) -> None:
-        restarts = self._plan.restarts(event)
-        self._plan.end()
-        if not restarts or self._work.turns.active is None or self._work.cancel.in_effect:
-            self._work.take_result(event)
+        if self._plan.takes(event):
+            self._feed(self._session, s.Restart())
             return
-        self._asks.lose_all()
-        self._calls.close_all(Occasion.CANCELLED)
-        self._work.begin_continuation(event)
-        self._intake.take_back()
-        self._feed(self._session, s.Restart())
-
-    def _go_on(self) -> None:
-        active = self._work.turns.active
-        if active is not None:  # pragma: no branch - without it the restart was abandoned
-            self._feed.put(o.ContinuePlan(active.uuid))
-            self._intake.send_again(active)
-
-    # ── frames of the process ──
+        self._work.take_result(event)
+        self._async_tasks.result_taken()
 
     def _command(self, event: e.CommandMoved) -> None:
         self._stops.move_orphan(event)
@@ -269,6 +246,11 @@ class Conversation:
         if self._work.tasks.take(event):
             self._work.spawn(event.task)
         self._work.sync_requests()
+        self._async_tasks.take(event)
+
+    def _list_level(self, event: e.LevelListed) -> None:
+        self._work.tasks.list_level(event.tasks)
+        self._async_tasks.list_level(event)
 
     def _ask(self, event: e.AskReceived) -> None:
         self._asks.receive(event, admitted=self._may_ask(event.agent, event.use.call))
@@ -314,6 +296,14 @@ class Conversation:
             self._companions.fail_session(signal.failure)
         self._feed.put(signal)
 
+    def _begin(self, start: o.StartQuery | o.ReplaceQuery | o.RecreateQuery) -> None:
+        self._async_tasks.lose()
+        self._served.begin(start)
+
+    def _answered(self, signal: o.AnswerPrompt) -> None:
+        self._async_tasks.answered(signal.turn)
+        self._feed.put(signal)
+
     def _closed(self, signal: o.AnswerClose) -> None:
         self._feed.put(o.StopTimer(e.Timer.TEARDOWN))
         self._feed.put(signal)
@@ -338,9 +328,10 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.CliStateChanged: Conversation._state,
     e.Result: Conversation._result,
     e.ApiRetried: lambda it, event: it._companions.retried(event, it.active_turn),
-    e.FilesPreviewed: Conversation._previewed,
+    e.FilesPreviewed: lambda it, event: it._work.take_files(event),
     **dict.fromkeys(_TASKS, Conversation._task),
-    e.LevelListed: lambda it, event: it._work.tasks.list_level(event.tasks),
+    e.LevelListed: Conversation._list_level,
+    e.TaskLaunched: lambda it, event: it._async_tasks.launch(event),
     **dict.fromkeys(_COMPACTION, lambda it, event: it._companions.compact(event)),
     **dict.fromkeys((g.Told, g.Checked, g.Reset), lambda it, event: it._companions.goal(event)),
     e.MessageStarted: lambda it, event: it._work.note_message(root=event.parent is None),
@@ -348,7 +339,7 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.ToolDispatched: lambda it, event: it._calls.dispatch(event, admitted=it._work.admits(event.use.parent)),
     e.ToolProgressed: lambda it, event: it._calls.progress(event),
     e.ToolHooked: lambda it, event: it._calls.hook(event),
-    e.ToolReturned: lambda it, event: it._calls.finish(event, accepted=it._plan.accepts(event)),
+    e.ToolReturned: lambda it, event: it._calls.finish(event, accepted=it._plan.stop.accepts(event)),
     e.ToolDenied: lambda it, event: it._calls.deny(event),
     e.AskReceived: Conversation._ask,
     e.AskWithdrawn: Conversation._ask_withdrawn,
@@ -365,10 +356,12 @@ _OTHERS: dict[type, _Handler] = {
     e.ChangeFinished: Conversation._finish_change,
     e.RecreateRequested: lambda it, _: it._served.recreate(),
     e.CloseRequested: Conversation._to_session,
+    e.TaskStopRequested: lambda it, event: it._async_tasks.stop(event),
+    e.TaskStopReplied: lambda it, event: it._async_tasks.stop_replied(event),
     e.AskAnswered: Conversation._answer_ask,
     e.FormAnswered: Conversation._answer_ask,
     e.AskPrepared: lambda it, event: it._asks.prepared(event),
-    e.PlanStopped: lambda it, event: it._plan.begin(event),
+    e.PlanStopped: lambda it, event: it._plan.stop.begin(event),
     **dict.fromkeys((e.HistoryReplayed, e.HistoryFailed), Conversation._to_session),
     e.LimitReplayed: lambda it, event: it._companions.restore_limit(event),
     e.QueryInitialized: lambda it, event: it._served.tell(event),
@@ -385,12 +378,11 @@ _SIGNALS: dict[type, _Handler] = {
     q.Lost: Conversation._lose_query,
     s.Release: lambda it, _: it._release(),
     s.FailWaiting: lambda it, signal: it._fail_waiting(signal.failure),
-    s.Continue: lambda it, _: it._go_on(),
+    s.Continue: lambda it, _: it._plan.go_on(),
     s.FailContinuing: lambda it, signal: it._stops.finish(signal.failure),
     s.Finish: lambda it, _: it._finish(),
-    o.StartQuery: lambda it, signal: it._served.begin(signal),
-    o.ReplaceQuery: lambda it, signal: it._served.begin(signal),
-    o.RecreateQuery: lambda it, signal: it._served.begin(signal),
+    **dict.fromkeys((o.StartQuery, o.ReplaceQuery, o.RecreateQuery), Conversation._begin),
+    o.AnswerPrompt: Conversation._answered,
     o.TellRecreated: Conversation._recreated,
     o.DropQuery: lambda it, signal: it._served.drop(signal),
     o.AnswerOpen: Conversation._opened,

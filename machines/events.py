@@ -67,6 +67,9 @@ from machines.task_events import (
     TaskFacts as TaskFacts,
 )
 from machines.task_events import (
+    TaskLaunched as TaskLaunched,
+)
+from machines.task_events import (
     TaskMoved as TaskMoved,
 )
 from machines.task_events import (
@@ -74,6 +77,12 @@ from machines.task_events import (
 )
 from machines.task_events import (
     TaskStarted as TaskStarted,
+)
+from machines.task_events import (
+    TaskStopReplied as TaskStopReplied,
+)
+from machines.task_events import (
+    TaskStopRequested as TaskStopRequested,
 )
 from machines.tool_events import (
     MessageStarted as MessageStarted,
@@ -348,6 +357,9 @@ Event = (
     | TaskProgressed
     | TaskEnded
     | LevelListed
+    | TaskLaunched
+    | TaskStopRequested
+    | TaskStopReplied
     | MessageStarted
     | ToolStarted
     | ToolDispatched

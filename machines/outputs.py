@@ -80,6 +80,7 @@ from machines.session_reports import (
     ReportIncident,
     ShowSummary,
 )
+from machines.task_outputs import TaskOutput as TaskOutput
 from machines.usage import Usage
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
@@ -338,6 +339,7 @@ Output = (
     | PreviewFiles
     | ReportFiles
     | ReportWork
+    | TaskOutput
     | StartQuery
     | ReplaceQuery
     | RecreateQuery

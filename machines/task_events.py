@@ -91,4 +91,30 @@ class LevelListed:
     """By task id."""
 
 
+@dataclass(frozen=True, slots=True)
+class TaskLaunched:
+    """The result of a call names a task and where its output is; it may be the launch of that task."""
+
+    call: str
+    task: str
+    output_file: str = ""
+    backgrounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStopRequested:
+    """`_session/async_task/stop`; `stop` is the request."""
+
+    stop: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStopReplied:
+    """Claude Code's reply to the stop of a task."""
+
+    task: str
+    error: str | None = None
+
+
 TaskEvent = TaskStarted | TaskBackgrounded | TaskMoved | TaskProgressed | TaskEnded

@@ -11,7 +11,7 @@ from machines.attribution import Autonomous, Consumed, Own, attribute
 from machines.calls import Calls
 from machines.cancel import Cancel, EndReported, Renew
 from machines.companions import Companions
-from machines.events import CommandMoved, Requesting, Result, Timer
+from machines.events import CommandMoved, FilesPreviewed, Requesting, Result, Timer
 from machines.feed import Feed
 from machines.foreground import (
     CycleStarted,
@@ -25,6 +25,7 @@ from machines.ledger import Ledger
 from machines.live_tasks import LiveTasks
 from machines.outcome import outcome_of
 from machines.outputs import Failure, FailureKind, Outcome, ShowResult, StopTimer
+from machines.session_reports import UnavailableReason
 from machines.tool_call import STUCK, Occasion
 from machines.tool_events import ToolUse
 from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Reported, Steer, Turn, Unsteer
@@ -225,6 +226,24 @@ class Work:
         """Nothing stands between a turn's outcome and its answer any more."""
         self._feed(turn, Reported())
         self.turns.drop(turn)
+
+    def take_files(self, event: FilesPreviewed) -> None:
+        """The files that a turn changed, or why nobody knows them."""
+        active = self.turns.active
+        if active is not None and active.uuid == event.turn and active.phase == "settling":
+            self.end_report(event.paths, "providerError" if event.failed else "invalidOutput")
+
+    def end_report(self, paths: tuple[str, ...] | None, reason: UnavailableReason) -> None:
+        """The file-change report is there, or given up: the turn that waited for it is answered."""
+        active = self.turns.active
+        if active is None or active.phase != "settling":
+            return
+        if paths is not None:
+            self._companions.list_files(active.uuid, paths)
+        else:
+            self._companions.no_files(active.uuid, reason)
+        self.answer(active)
+        self.promote()
 
     def end_work(self, outcome: Outcome) -> None:
         """Tell that the foreground work ended."""

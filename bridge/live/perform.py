@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 
 from bridge.commands.local import LocalCommands
 from bridge.commands.sign_in import McpSignIn
-from bridge.live.answers import Change, Message, failure_error, open_error
+from bridge.live.answers import Message, open_error
+from bridge.live.async_tasks import AsyncTasks
+from bridge.live.changes import Changes
 from bridge.live.control import Control
 from bridge.live.host import Host
 from bridge.live.process import Post, Reply, SessionProcess
@@ -58,6 +60,7 @@ class Performer:
         self.config = Configuration(setup, self._client, process, host.environ, self.screen.notices.warn_auto)
         self.titles = Titles(self._client, process, host.projects, host.clock)
         self.control = Control(setup, host, process, self._client, self.screen, self.config, post)
+        self.tasks = AsyncTasks(process, post, self._client.update, self.screen.notices.tell_task_stopped)
         self.sign_in = McpSignIn(self._client, process, host.tasks, host.new_id)
         self.commands = LocalCommands(process, host.tasks, post, self.screen.content, self.offer_sign_in)
         self._forwarded = wanted_frames(mapping(setup.meta, "claudeCode").get("emitRawSDKMessages"))
@@ -72,8 +75,7 @@ class Performer:
         self._injected: list[str] = []
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
         self._fork = setup.fork  # a copy that has no name of its own yet
-        self.changes: dict[str, Change] = {}
-        self._again: set[str] = set()  # changes that a process died on; no change is made a third time
+        self.changes = Changes(process, post)
         self.closed = False
 
     def perform(self, output: o.Output) -> None:
@@ -307,23 +309,7 @@ class Performer:
         self.closing.clear()
         self.closed = True
 
-    # ── changes of the session ──
-
-    def _apply_change(self, output: o.ApplyChange) -> None:
-        change, process = self.changes[output.change], self.process.serial
-
-        def done(error: str | None) -> None:
-            lost = error is not None and self.process.serial != process and output.change not in self._again
-            if lost:
-                self._again.add(output.change)
-            else:
-                self.changes.pop(output.change).answer(error)
-            self._post(e.ChangeFinished(output.change, lost))
-
-        change.apply(done)
-
-    def _fail_change(self, output: o.FailChange) -> None:
-        self.changes.pop(output.change).inbound.fail(*failure_error(output.failure))
+    # ── beside the turns ──
 
     def _preview_files(self, output: r.PreviewFiles) -> None:
         def replied(reply: Reply) -> None:
@@ -374,6 +360,7 @@ _PERFORM: Mapping[type, _Perform] = {
     r.PreviewFiles: Performer._preview_files,
     r.ReportFiles: lambda p, x: p.screen.show_files(x),
     o.ReportWork: lambda _, __: None,  # ACP v1 has no word for it
+    **dict.fromkeys(get_args(o.TaskOutput), lambda p, x: p.tasks.perform(x)),
     o.StartQuery: Performer._start_query,
     o.StopQuery: Performer._stop_query,
     o.ReplaceQuery: Performer._replace_query,
@@ -392,8 +379,8 @@ _PERFORM: Mapping[type, _Perform] = {
     o.AbortAsk: lambda p, x: p.control.abort(x),
     o.AskForm: lambda p, x: p.control.ask_form(x),
     o.ReplyForm: lambda p, x: p.control.reply_form(x),
-    o.ApplyChange: Performer._apply_change,
-    o.FailChange: Performer._fail_change,
+    o.ApplyChange: lambda p, x: p.changes.apply(x),
+    o.FailChange: lambda p, x: p.changes.fail(x),
     o.StartTimer: lambda p, x: p.process.start_timer(x.timer),
     o.StopTimer: lambda p, x: p.process.stop_timer(x.timer),
 }

@@ -56,7 +56,8 @@ class LiveSession:
                 trace.step(setup.id, step)  # type: ignore[arg-type]  # the machines record steps
 
         book = Book(setup.id, host.new_id()) if setup.client.session_failure else None
-        self.conversation = Conversation(record, book=book)
+        tasks = setup.client.has("asyncTasks")
+        self.conversation = Conversation(record, book=book, async_tasks=tasks)
         self._mailbox: Mailbox[Mail] = Mailbox(self._take, host.now)
         self._stream = MessageStream()
         self._reader = FrameReader(
@@ -144,6 +145,11 @@ class LiveSession:
         self._performer.messages[message] = Message(blocks, None, answer, steered)
         self.post(e.SteerReceived(message, read_goal(blocks)))
 
+    def stop_task(self, inbound: Inbound, task: str, stop: str) -> None:
+        """`_session/async_task/stop`, under the id of the request."""
+        self._performer.tasks.stops[stop] = inbound
+        self.post(e.TaskStopRequested(stop, task))
+
     def cancel(self) -> None:
         """`session/cancel`."""
         self.post(e.CancelRequested())
@@ -170,7 +176,7 @@ class LiveSession:
         self._change(change, Change(inbound, partial(config.change, config_id, checked), result))
 
     def _change(self, id: str, change: Change) -> None:
-        self._performer.changes[id] = change
+        self._performer.changes.add(id, change)
         self.post(e.ChangeRequested(id))
 
     def recreate(self, done: Callable[[], None]) -> None:

@@ -21,6 +21,7 @@ from bridge.messages.items import (
 from bridge.messages.raw import Raw, lane_of, mapping, optional, prompts, rows, text
 from bridge.messages.stream import MessageStream, chunk
 from bridge.messages.system import SYSTEM, active_goal, goal_status
+from bridge.tasks.reading import launched
 from machines import events as e
 from machines.compaction import SummaryStreamed
 from machines.goal import Reset
@@ -137,7 +138,9 @@ class FrameReader:
             return
         for block in blocks(mapping(raw, "message")):
             if block.get("type") == "tool_result":
-                yield _returned(block, raw)
+                returned = _returned(block, raw)
+                yield from launched(returned)
+                yield returned
 
     def _result(self, raw: Raw) -> Iterator[Item]:
         result = read_result(raw, self._error_kind, self._error_text)

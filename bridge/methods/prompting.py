@@ -1,4 +1,4 @@
-"""What a user says in a session: prompts, steering, goals, and the end of it."""
+"""What a user says in a session: prompts, steering, goals, what to stop, and the end of it."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -47,6 +47,16 @@ def goal(sessions: Sessions, inbound: Inbound) -> None:
     if command is None:
         raise _not_valid("objective" if params.get("action") == "set" else "action")
     sessions.require(id).set_goal(inbound, command, sessions.host.new_id())
+
+
+def stop_task(sessions: Sessions, inbound: Inbound) -> None:
+    """`_session/async_task/stop`: of a task that does not run there is nothing to stop (A1)."""
+    ids = {key: inbound.params.get(key) for key in ("sessionId", "asyncTaskId")}
+    for key, id in ids.items():
+        if not isinstance(id, str) or not id:
+            raise _not_valid(key)
+    session = sessions.require(str(ids["sessionId"]))
+    session.stop_task(inbound, str(ids["asyncTaskId"]), sessions.host.new_id())
 
 
 def close(sessions: Sessions, inbound: Inbound) -> None:

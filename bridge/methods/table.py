@@ -23,5 +23,6 @@ METHODS: Mapping[str, Method] = {
     "session/set_config_option": configuring.set_config_option,
     "_session/steering": prompting.steer,
     "_session/goal": prompting.goal,
+    "_session/async_task/stop": prompting.stop_task,
 }
 """Every method that is served once the connection is negotiated."""

@@ -11,6 +11,7 @@ from bridge.messages.stream import chunk
 from bridge.sessions.chain import open_transcript
 from bridge.sessions.replay import items as i
 from bridge.sessions.replay.reader import replay
+from bridge.tasks.replayed import ReplayedTasks
 from bridge.tools.report import ToolReports
 from bridge.view.client import SessionClient
 from bridge.view.session_info import compaction_update, incident_update
@@ -39,6 +40,7 @@ class History:
         self._client = port
         self._reports = reports
         self._last_limit: LimitReplayed | None = None
+        self._tasks = ReplayedTasks()
 
     async def tell(self, transcript: Path, post: Post, gate: "Gate | None") -> None:
         """Read in a worker thread, show through the mailbox; a slow client slows the reader.
@@ -71,15 +73,19 @@ class History:
             case i.AgentThought(message_id, text):
                 self._client.update(chunk("agent_thought_chunk", text, message_id))
             case i.ToolUse(id, name, input):
-                self._send(self._reports.replay_use(ToolUse(id, name, input)))
+                use = ToolUse(id, name, input)
+                self._tasks.note_use(use)
+                self._send(self._reports.replay_use(use))
             case i.ToolResult(call, content, is_error, structured):
-                self._send(self._reports.replay_result(ToolReturned(call, content, is_error, structured)))
+                result = ToolReturned(call, content, is_error, structured)
+                self._tasks.note_result(result)
+                self._send(self._reports.replay_result(result))
             case i.CompactionSummary():
                 self._show_summary(item)
             case i.UsageLimit():
                 self._show_limit(item)
-            case i.TaskEnd():
-                pass  # its follow-up is told as text
+            case i.TaskEnd(task, status, call, summary):
+                self._show_task(task, status, call, summary)
 
     def _show_summary(self, item: i.CompactionSummary) -> None:
         if not self._caps.compaction or item.summary is None:
@@ -99,6 +105,11 @@ class History:
         self._client.update(incident_update(ReportIncident(id, 1, facts)))
         if item.stands:
             self._last_limit = LimitReplayed(id, item.text)
+
+    def _show_task(self, task: str, status: str, call: str | None, summary: str | None) -> None:
+        """Its follow-up is told as text, the task itself to a client that has tasks."""
+        if self._caps.has("asyncTasks"):
+            self._send([*self._tasks.end(task, status, call, summary)])
 
     def _send(self, updates: list[dict[str, object]]) -> None:
         for update in updates:

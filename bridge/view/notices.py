@@ -94,6 +94,10 @@ class Notices:
         told = f"{reason[0].upper()}{reason[1:]}."
         self._notify("warning", "Fast mode turned off", told, line=f"{reason}.")
 
+    def tell_task_stopped(self, title: str) -> None:
+        """A task was stopped on the client's request (AT-038)."""
+        self._notify("info", "Task stopped by user", f"{title}.")
+
     def note_server(self, name: str, status: str) -> None:
         """`system/init` lists a server; one of the client's that can't be used is told once a session."""
         if name not in self._setup.mcp_servers or name in self._servers:

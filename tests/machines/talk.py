@@ -158,9 +158,14 @@ class Talk:
     """
 
     def __init__(
-        self, *events: Any, resume: bool = False, starts: bool = True, book: Book | None = None
+        self,
+        *events: Any,
+        resume: bool = False,
+        starts: bool = True,
+        book: Book | None = None,
+        async_tasks: bool = False,
     ) -> None:
-        self.session = Conversation(book=book)
+        self.session = Conversation(book=book, async_tasks=async_tasks)
         self.session.open(resume=resume)
         self.refused: list[o.Ignored] = []
         self.shown: list[o.ShowResult] = []

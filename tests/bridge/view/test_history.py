@@ -151,3 +151,71 @@ async def test_a_transcript_that_can_t_be_read_is_an_os_error(tmp_path: Path) ->
     history = History("S", known, client.as_client(), ToolReports(known, "/p", "/home"))
     with pytest.raises(OSError, match="No such file"):
         await history.tell(tmp_path / "gone.jsonl", lambda _: None, None)
+
+
+# ── background work ───────────────────────────────────────────────────────────
+
+OUTPUT = "/tmp/claude-0/-p/S/tasks/b1.output"
+LAUNCHED = f"Command running in background with ID: b1. Output is being written to: {OUTPUT}. You will be"
+
+
+def background(name: str = "Bash", **input: str) -> list[dict[str, Any]]:
+    """A call that starts a task, its result, and the notification of its end."""
+    use = {"type": "tool_use", "id": "c", "name": name, "input": {**input, "run_in_background": True}}
+    launch = {"type": "tool_result", "tool_use_id": "c", "content": LAUNCHED}
+    notice = (
+        "<task-notification>\n<task-id>b1</task-id>\n<tool-use-id>c</tool-use-id>\n"
+        "<status>killed</status>\n<summary>It was stopped.</summary>\n</task-notification>"
+    )
+    return [
+        record("user", "u1", None, "one"),
+        record("assistant", "a1", "u1", [use]),
+        record("user", "u2", "a1", [launch], toolUseResult={"stdout": "", "backgroundTaskId": "b1"}),
+        said("a2", "u2", "Started."),
+        record("user", "u3", "a2", notice, origin={"kind": "task-notification"}),
+        said("a3", "u3", "It is over."),
+    ]
+
+
+def of_tasks(updates: list[Any]) -> list[Any]:
+    return [update for update in updates if update["sessionUpdate"].startswith("async_task_")]
+
+
+async def test_background_work_is_replayed_with_its_end(tmp_path: Path) -> None:
+    updates = await told(tmp_path, "air", *background(command="sleep", description="Wait"))
+    spawned, ended = of_tasks(updates)
+    assert spawned == {
+        "sessionUpdate": "async_task_spawned",
+        "asyncTaskId": "b1",
+        "name": "Wait",
+        "taskType": "shell",
+        "description": "Wait",
+        "showInTranscript": False,
+        "canStop": True,
+        "outputFilePath": OUTPUT,
+        "toolCallId": "c",
+    }
+    assert ended == {
+        "sessionUpdate": "async_task_state_update",
+        "asyncTaskId": "b1",
+        "state": "stopped",
+        "summary": "It was stopped.",
+    }
+    place = updates.index(spawned)
+    assert updates[place - 1]["content"]["text"] == "Started."
+    assert updates[place + 2]["content"]["text"] == "It is over."
+
+
+@pytest.mark.parametrize("kind", ["airmin", "plain", "rfd"])
+async def test_no_other_client_is_replayed_tasks(kind: str, tmp_path: Path) -> None:
+    assert of_tasks(await told(tmp_path, kind, *background(command="sleep"))) == []
+
+
+async def test_a_replayed_subagent_is_no_task(tmp_path: Path) -> None:
+    assert of_tasks(await told(tmp_path, "air", *background("Agent", description="Help"))) == []
+
+
+async def test_an_end_without_its_launch_is_not_told(tmp_path: Path) -> None:
+    history = background(command="sleep")
+    history[1]["message"]["content"] = []
+    assert of_tasks(await told(tmp_path, "air", *history)) == []

@@ -1,0 +1,1 @@
+"""Async tasks: what of them is read from results, and the updates that tell them."""
