@@ -37,10 +37,10 @@ def attribute(result: Result, turns: Turns, ledger: Ledger) -> Attribution:
     named = turns.named(result.uuids)
     if result.origin in AUTONOMOUS_ORIGINS and not any(turn.phase != "held" for turn in named):
         return Autonomous()
+    ledger.consume(result.uuids)  # also of prompts that were folded into a turn and cancelled
     if named:
         return Own(tuple(named))
     if result.uuids:
-        ledger.consume(result.uuids)
         return Consumed()
     if turns.active is not None and turns.active.phase != "held":
         return Own((turns.active,))

@@ -38,9 +38,9 @@ class Calls:
     def __contains__(self, call: str) -> bool:
         return call in self._open
 
-    def was_dropped(self, call: str) -> bool:
-        """The client never saw it, since a cancel had stopped its work."""
-        return call in self._dropped
+    def is_over(self, call: str) -> bool:
+        """A cancel stopped its work before the client saw it, or the client saw its end."""
+        return call in self._dropped or (call in self._ended and call not in self._open)
 
     def start(self, event: ToolStarted, *, admitted: bool) -> None:
         """A tool use begins to stream."""

@@ -262,7 +262,7 @@ class Conversation:
 
     def _may_ask(self, agent: str | None, call: str | None) -> bool:
         """Work that a cancel stopped may not; a subagent that goes on in the background may."""
-        if call is not None and self._calls.was_dropped(call):
+        if call is not None and self._calls.is_over(call):
             return False
         tasks = self._work.tasks
         goes_on = agent is not None and agent in tasks.by_id and tasks.in_background(agent)

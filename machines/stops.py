@@ -188,12 +188,22 @@ class Stops:
         """Answer prompts that never ran; unless one is cancelled `alone`, an interrupt stops them."""
         work = self._work
         for turn in turns:
-            if turn.phase != "received":
-                entry: Entry = "started" if turn.uuid in work.turns.started else "pending"
+            entry = self._entry(turn)
+            if entry is not None:
                 work.ledger.add(turn.uuid, Orphan(turn.place, entry, stopped=not alone))
             self._companions.no_files(turn.uuid, "cancelled")
             self._feed(turn, Withdraw())
             work.turns.drop(turn)
+
+    def _entry(self, turn: Turn) -> Entry | None:
+        """What Claude Code may still do with a prompt that is answered; None if nothing (M7)."""
+        turns = self._work.turns
+        started, finished = turn.uuid in turns.started, turns.finished.get(turn.uuid)
+        if turn.phase == "received":
+            return None
+        if finished is None:
+            return "started" if started else "pending"
+        return "zombie" if started and finished == "cancelled" else None
 
     def _last_outcome(self, active: Turn | None, failure: Failure | None) -> Outcome:
         if self._work.cancel.in_effect:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from machines.events import CommandState
 from machines.turn import Turn
 
 
@@ -19,8 +20,8 @@ class Turns:
     """Claude Code took them up."""
     steered: dict[str, Turn] = field(default_factory=dict)
     """The turn that each steering message was added to."""
-    finished: set[str] = field(default_factory=set)
-    """Claude Code is done with them; their result may still come (M4.1)."""
+    finished: dict[str, CommandState] = field(default_factory=dict)
+    """How Claude Code was done with them; their result may still come (M4.1)."""
 
     def __iter__(self) -> Iterator[Turn]:
         return iter(tuple(self.by_uuid.values()))
@@ -66,7 +67,7 @@ class Turns:
     def forget(self, uuid: str) -> None:
         """What Claude Code said of a message does not count any more."""
         self.started.discard(uuid)
-        self.finished.discard(uuid)
+        self.finished.pop(uuid, None)
 
     def drop(self, turn: Turn) -> None:
         """Forget an answered prompt."""

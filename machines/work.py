@@ -106,7 +106,7 @@ class Work:
                 self._companions.command_dropped(event.uuid)
                 self.turns.answer_steer(event.uuid)
             if turn is not None:
-                self.turns.finished.add(event.uuid)
+                self.turns.finished[event.uuid] = event.state
 
     def request(self, event: Requesting) -> None:
         """An API request starts; prompts that it names together are one batch (M4.3)."""

@@ -137,7 +137,7 @@ def test_a_result_is_of_known_prompts_in_the_order_received(result: Result, phas
 def test_turns_keep_the_order_received_and_forget_answered_ones() -> None:
     turns = turns_of({"A": "queued", "B": "working", "C": "dispatched"})
     turns.started |= {"A", "B"}
-    turns.finished.add("B")
+    turns.finished["B"] = "completed"
 
     assert [turn.uuid for turn in turns] == ["A", "B", "C"]
     assert [turn.uuid for turn in turns.waiting()] == ["A", "C"]
@@ -147,7 +147,7 @@ def test_turns_keep_the_order_received_and_forget_answered_ones() -> None:
     assert active is not None
     turns.drop(active)
     assert (turns.active, turns.get("B"), len(turns)) == (None, None, 2)
-    assert (turns.started, turns.finished) == ({"A"}, set())
+    assert (turns.started, turns.finished) == ({"A"}, {})
     for turn in turns:
         turns.drop(turn)
     assert len(turns) == 0

@@ -135,11 +135,11 @@ def test_m6_no_new_call_while_a_cancel_is_in_effect_but_results_of_open_ones() -
     late = ToolUse("late", "Bash")
 
     assert shown(ToolStarted(late), ToolDispatched(late), DISPATCHED, admitted=False) == []
-    assert shown.calls.was_dropped("late")
-    assert not shown.calls.was_dropped("call")
+    assert shown.calls.is_over("late")
+    assert not shown.calls.is_over("call")
     assert shown(ERROR) == [o.ReturnCall(ERROR, "failed")]
     shown.calls.forget_dropped()
-    assert not shown.calls.was_dropped("late")
+    assert not shown.calls.is_over("late")
 
 
 @pytest.mark.parametrize(

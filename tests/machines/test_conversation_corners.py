@@ -17,6 +17,7 @@ from tests.machines.talk import (
     WAITS,
     WORKS,
     Talk,
+    aborted,
     answered,
     asked,
     begin,
@@ -152,3 +153,43 @@ def test_what_a_task_is_doing_changes_no_turn(event: e.TaskEvent) -> None:
     talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
     assert talk(event) == []
     assert of(o.AnswerPrompt, talk(returned("toolu_agent"), *end("A"))) == []
+
+
+# ── what a cancel leaves in Claude Code (M7) ──────────────────────────────────
+
+
+CYCLE = (RUNNING, e.Requesting(()), MESSAGE, dispatched("toolu_cycle"))
+
+
+def test_m7_a_shared_result_is_also_that_of_a_prompt_that_was_folded_in_and_cancelled() -> None:
+    talk = Talk(prompt("A"), begin("A"))
+    talk(prompt("B"), CANCEL, *moved("queued", "B"), e.Echoed("B"), *moved("started", "B"))
+    talk(*moved("cancelled", "B"), aborted("A", "B"), *moved("cancelled", "A"), IDLE)
+    shown = talk(*CYCLE)
+    assert [each.use.call for each in of(o.ShowCall, shown)] == ["toolu_cycle"], "new work is shown"
+
+
+@pytest.mark.parametrize("state", ["refused", "discarded", "cancelled"])
+def test_m7_nothing_is_expected_of_a_queued_prompt_that_claude_code_is_done_with(
+    state: e.CommandState,
+) -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), *moved("queued", "B"), *moved(state, "B"))
+    talk(CANCEL, aborted("A"), *moved("cancelled", "A"), IDLE)
+    assert of(o.ShowCall, talk(*CYCLE))
+
+
+def test_m7_a_prompt_that_was_cancelled_while_it_ran_may_still_have_a_result() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), *moved("queued", "B"), *moved("started", "B"))
+    talk(*moved("cancelled", "B"), CANCEL, aborted("A"), *moved("cancelled", "A"))
+    assert of(o.AnswerPrompt, talk(aborted("B"), IDLE)) == []
+    assert of(o.ShowCall, talk(*CYCLE))
+
+
+def test_m9_a_call_that_the_client_saw_end_asks_for_nothing() -> None:
+    """Its prompt was cancelled alone, and Claude Code goes on with it before it hears of that."""
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_1"), prompt("B"), *moved("queued", "B"))
+    talk(cancel("A"))
+    assert of(o.CloseCall, talk(e.Echoed("B"), *moved("started", "B")))
+    outputs = talk(dispatched("toolu_1"), asked("ask", "toolu_1"), prepared("ask"))
+    assert of((o.ShowCall, o.AskClient), outputs) == []
+    assert [denied.ask for denied in of(o.DenyAsk, outputs)] == ["ask"]
