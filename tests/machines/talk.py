@@ -4,6 +4,7 @@ from typing import Any
 
 from machines import events as e
 from machines import outputs as o
+from machines.child_forms import FormName
 from machines.conversation import Conversation
 from machines.incident import Book
 from machines.query import DIED
@@ -153,9 +154,14 @@ class Talk:
     """
 
     def __init__(
-        self, *events: Any, resume: bool = False, starts: bool = True, book: Book | None = None
+        self,
+        *events: Any,
+        resume: bool = False,
+        starts: bool = True,
+        book: Book | None = None,
+        form: FormName = "none",
     ) -> None:
-        self.session = Conversation(book=book)
+        self.session = Conversation(book=book, form=form)
         self.session.open(resume=resume)
         self.refused: list[o.Ignored] = []
         self.shown: list[o.ShowResult] = []
