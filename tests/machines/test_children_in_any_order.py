@@ -114,6 +114,20 @@ class AnyOrder(RuleBasedStateMachine):
         if known:
             self.sees_launch(len(self.launches) - 1)
 
+    @rule(outer=st.sampled_from(AGENTS), inner=st.sampled_from(AGENTS))
+    def nests(self, outer: str, inner: str) -> None:
+        """A subagent that starts another one."""
+        for agent in (outer, inner):
+            lane = self.launches[-1][0] if agent is inner and self.launches else None
+            self.launches.append((self.fresh("c"), lane))
+            self.sees_launch(len(self.launches) - 1)
+            self.starts_last(agent)
+
+    def starts_last(self, agent: str) -> None:
+        """The last launch has its subagent."""
+        facts = e.TaskFacts("local_agent", subagent_type="explorer")
+        self.feed(e.TaskStarted(agent, self.launches[-1][0], True, True, None, "", facts))
+
     @precondition(lambda self: self.launches)
     @rule(pick=st.integers(0, 99))
     def sees_launch(self, pick: int) -> None:

@@ -24,8 +24,10 @@ from tests.machines.talk import (
     CANCEL,
     CLOSE,
     DEAD,
+    IDLE,
     OPTIONS,
     Talk,
+    aborted,
     answer,
     begin,
     end,
@@ -303,6 +305,18 @@ def test_m20_a_cancel_ends_the_innermost_first() -> None:
 def test_m21_a_cancel_ends_none() -> None:
     it = working("rfd", child_call("b1", "c1"))
     assert said(it(CANCEL)) == []
+
+
+@pytest.mark.contract("SA-055")
+def test_inv_x4_one_in_the_background_keeps_its_calls_after_a_cancel() -> None:
+    it = talk(
+        "rfd", launch("c1"), started("a", "c1", background=True), returned("c1"), child_call("b1", "c1")
+    )
+    assert said(it(CANCEL, aborted("A"), IDLE)) == ["cancelled"]
+    assert said(it(e.MessageStarted("c1"), child_call("b2", "c1"), returned("b1"))) == [
+        *("ShowCall b2", "completed b1")
+    ]
+    assert said(it(ended("a"))) == ["root a idle end_turn"]
 
 
 def test_inv_h3_the_end_of_a_nested_one_goes_to_who_still_shows_something() -> None:

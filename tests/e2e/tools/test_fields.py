@@ -147,7 +147,7 @@ async def test_another_client_gets_the_raw_result_too(story: Story) -> None:
 
 
 @others
-@pytest.mark.contract("NG-004", "NG-005")
+@pytest.mark.contract("NG-004", "NG-005", "SA-102")
 async def test_another_client_keeps_the_upstream_keys(story: Story) -> None:
     for update in story.chat.updates("tool_call_update"):
         meta = update["_meta"]
