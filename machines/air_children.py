@@ -16,6 +16,7 @@ class AirChildren:
     """Every generation of every subagent of one session."""
 
     hides_launches = True
+    ends_at_cancel = True
 
     def __init__(self, feed: Feed, calls: Calls) -> None:
         self._feed = feed

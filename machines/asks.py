@@ -1,6 +1,6 @@
 """The open requests of a session, permissions and questions: each is settled once on both sides (M9, M10)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -72,10 +72,18 @@ class Asks:
         """Claude Code does not wait any more."""
         self._to(event.ask, event)
 
-    def cancel_all(self) -> None:
-        """A cancel stopped the work that asks."""
-        for ask in tuple(self._asks):
+    def cancel_all(self, keep: Collection[str] = ()) -> None:
+        """A cancel stopped the work that asks, but for these agents (INV-X4)."""
+        for ask, machine in tuple(self._asks.items()):
+            if machine.received.agent not in keep:
+                self._to(ask, CancelAsk())
+
+    def cancel_of(self, agent: str) -> bool:
+        """Somebody stopped the agent; whether it asked anything."""
+        stopped = [ask for ask, machine in self._asks.items() if machine.received.agent == agent]
+        for ask in stopped:
             self._to(ask, CancelAsk())
+        return bool(stopped)
 
     def lose_all(self) -> None:
         """There is no process left to answer."""

@@ -20,6 +20,8 @@ class ChildForm(Protocol):
 
     hides_launches: bool
     """The subagent is shown in place of the call that starts it."""
+    ends_at_cancel: bool
+    """A cancel ends every subagent, whatever Claude Code does with it."""
 
     def register(self, agent: Agent) -> None:
         """It began; whose it is may not be known yet."""

@@ -46,6 +46,11 @@ class Children:
 
     # ── where something belongs ──
 
+    @property
+    def keeps_requests(self) -> bool:
+        """A cancel leaves the requests of a subagent in the background to its end (INV-X4)."""
+        return self._form is not None and not self._form.ends_at_cancel
+
     def place_of(self, agent: str | None) -> Place:
         """Where a request of an agent is shown: on the root, unless the agent has a session."""
         found = self._agents.by_id.get(agent) if agent is not None else None

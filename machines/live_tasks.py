@@ -140,10 +140,14 @@ class LiveTasks:
             agent = task.parent
         return False
 
+    def background_agents(self) -> frozenset[str]:
+        """The subagents that work in the background."""
+        agents = (id for id, task in self.by_id.items() if task.is_subagent)
+        return frozenset(id for id in agents if self.in_background(id))
+
     def background_calls(self) -> frozenset[str]:
         """The calls of subagents that work in the background: of one that runs again, each it had."""
-        working = [id for id, task in self.by_id.items() if task.is_subagent and self.in_background(id)]
-        runs = [self.runs[id] for id in working if id in self.runs]
+        runs = [self.runs[id] for id in self.background_agents() if id in self.runs]
         return frozenset(call for each in runs for call in (each.call, *each.earlier) if call is not None)
 
     def clear(self) -> None:

@@ -41,7 +41,7 @@ class Requests:
     def withdraw(self, event: AskWithdrawn) -> None:
         """Claude Code does not wait any more."""
         self._asks.withdraw(event)
-        self._work.sync_requests(withdrawn=self._work.cancel.in_effect)
+        self._work.sync_requests(withdrawn=not self._work.cancel.admits_new)
 
     def announce(self, signal: Announce) -> None:
         """A call has to be on the screen before the request that names it."""

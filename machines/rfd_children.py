@@ -32,6 +32,7 @@ class RfdChildren:
     """Every subagent of one session."""
 
     hides_launches = False
+    ends_at_cancel = False
 
     def __init__(self, feed: Feed, calls: Calls) -> None:
         self._feed = feed

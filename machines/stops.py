@@ -156,7 +156,8 @@ class Stops:
             self._feed(self._work.cancel, EndReported())
 
     def _stop_asking(self) -> None:
-        self._asks.cancel_all()
+        work = self._work  # whoever goes on in the background may turn out not to be stopped (INV-X4)
+        self._asks.cancel_all(work.tasks.background_agents() if work.children.keeps_requests else ())
         self._work.sync_requests(withdrawn=True)
 
     def _cancel_waiting(self, active: Turn) -> None:

@@ -6,6 +6,7 @@ Plain code between machines decides which sees which event in which order; `stop
 from collections.abc import Iterable
 
 from machines import steering
+from machines.agents import end_of
 from machines.asks import Asks
 from machines.attribution import Autonomous, Consumed, Own, attribute
 from machines.calls import Calls
@@ -13,7 +14,7 @@ from machines.cancel import Cancel, EndReported, Renew
 from machines.children import Children
 from machines.companions import Companions
 from machines.delegations import resumed_agent
-from machines.events import CommandMoved, Requesting, Result, TaskEvent, Timer, ToolReturned
+from machines.events import CommandMoved, Requesting, Result, TaskEnded, TaskEvent, Timer, ToolReturned
 from machines.feed import Feed
 from machines.foreground import (
     CycleStarted,
@@ -198,6 +199,9 @@ class Work:
         if self.tasks.is_late(event):
             self._feed.put(Ignored("LiveTask", "late", event))
             return
+        if isinstance(event, TaskEnded) and self.children.keeps_requests and end_of(event) == "cancelled":
+            self._asks.cancel_of(event.task)
+            self.sync_requests(withdrawn=True)
         self.children.follow(event)
         if self.tasks.take(event):
             self._spawn(event.task)

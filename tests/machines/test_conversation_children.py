@@ -10,6 +10,7 @@ from machines import goal as g
 from machines import outputs as o
 from machines.child_forms import FormName
 from machines.child_outputs import (
+    ROOT,
     ChildOutput,
     EndChild,
     ForgetChild,
@@ -317,6 +318,27 @@ def test_inv_x4_one_in_the_background_keeps_its_calls_after_a_cancel() -> None:
         *("ShowCall b2", "completed b1")
     ]
     assert said(it(ended("a"))) == ["root a idle end_turn"]
+
+
+@pytest.mark.contract("SA-054")
+def test_inv_x4_and_its_requests() -> None:
+    it = talk("rfd", launch("c1"), started("a", "c1", background=True), returned("c1"), *asks("1", "b1", "a"))
+    outputs = it(CANCEL, aborted("A"), IDLE)
+    assert not [each for each in outputs if isinstance(each, o.WithdrawRequest)]
+    outputs = it(answer("1", "allow-once"))
+    assert said(outputs) == ["root a running"]
+    assert [each for each in outputs if isinstance(each, o.ReplyAsk)]
+
+
+@pytest.mark.contract("SA-053", "SA-084")
+@pytest.mark.parametrize("first", ["end", "withdrawal"])
+def test_inv_x4_unless_the_cancel_stopped_it(first: str) -> None:
+    it = talk("rfd", launch("c1"), started("a", "c1", background=True), returned("c1"), *asks("1", "b1", "a"))
+    it(CANCEL, aborted("A"), IDLE)
+    stop, withdrawal = ended("a", "killed"), e.AskWithdrawn("1")
+    outputs = it(*((stop, withdrawal) if first == "end" else (withdrawal, stop)))
+    told = [each for each in outputs if isinstance(each, o.WithdrawRequest | UpdateChild)]
+    assert told == [o.WithdrawRequest("1"), UpdateChild(ROOT, "a", state="idle", stop="cancelled")]
 
 
 def test_inv_h3_the_end_of_a_nested_one_goes_to_who_still_shows_something() -> None:
