@@ -1,6 +1,6 @@
 """The open requests of a session, permissions and questions: each is settled once on both sides (M9, M10)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,16 @@ class Asks:
     def any_open(self) -> bool:
         """The user is asked something."""
         return any(ask.phase == "open" for ask in self._asks.values())
+
+    def asking(self) -> frozenset[str]:
+        """The agents that have an open request."""
+        agents = (ask.received.agent for ask in self._asks.values() if ask.phase == "open")
+        return frozenset(agent for agent in agents if agent is not None)
+
+    def agent_of(self, ask: str) -> str | None:
+        """Who asks."""
+        known = self._asks.get(ask)
+        return known.received.agent if known is not None else None
 
     def blocks(self, in_background: Callable[[str | None], bool]) -> bool:
         """The foreground waits for an answer: of the root, or of a subagent that it waits for."""
@@ -62,10 +72,18 @@ class Asks:
         """Claude Code does not wait any more."""
         self._to(event.ask, event)
 
-    def cancel_all(self) -> None:
-        """A cancel stopped the work that asks."""
-        for ask in tuple(self._asks):
+    def cancel_all(self, keep: Collection[str] = ()) -> None:
+        """A cancel stopped the work that asks, but for these agents (INV-X4)."""
+        for ask, machine in tuple(self._asks.items()):
+            if machine.received.agent not in keep:
+                self._to(ask, CancelAsk())
+
+    def cancel_of(self, agent: str) -> bool:
+        """Somebody stopped the agent; whether it asked anything."""
+        stopped = [ask for ask, machine in self._asks.items() if machine.received.agent == agent]
+        for ask in stopped:
             self._to(ask, CancelAsk())
+        return bool(stopped)
 
     def lose_all(self) -> None:
         """There is no process left to answer."""

@@ -3,7 +3,7 @@
 Open calls have a machine; of ended ones only their ids are kept, a bounded number.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from machines.events import (
     ToolDenied,
@@ -38,9 +38,13 @@ class Calls:
     def __contains__(self, call: str) -> bool:
         return call in self._open
 
+    def was_dropped(self, call: str) -> bool:
+        """The client never saw it, since a cancel had stopped its work."""
+        return call in self._dropped
+
     def is_over(self, call: str) -> bool:
-        """A cancel stopped its work before the client saw it, or the client saw its end."""
-        return call in self._dropped or (call in self._ended and call not in self._open)
+        """It was dropped, or the client saw its end."""
+        return self.was_dropped(call) or (call in self._ended and call not in self._open)
 
     def start(self, event: ToolStarted, *, admitted: bool) -> None:
         """A tool use begins to stream."""
@@ -84,7 +88,7 @@ class Calls:
         """A hook told about it; after the result at most one still counts (INV-C5)."""
         if self._ended.get(event.call, False):
             self._ended[event.call] = False
-            self._feed.put(ReportHook(event))
+            self._feed.tell(ReportHook(event))
         elif event.call not in self._plans:
             self._to_open(event.call, event, event)
 
@@ -114,6 +118,12 @@ class Calls:
             self._feed(call, Close(occasion))
             self._end(call.use.call)
         return any(call.dispatched and call.use.parent is None for call in closing)
+
+    def close_of(self, lanes: Collection[str], occasion: Occasion) -> None:
+        """Close the calls that one subagent made (INV-H8)."""
+        for call in [call for call in self._open.values() if call.use.parent in lanes]:
+            self._feed(call, Close(occasion))
+            self._end(call.use.call)
 
     def close_abandoned(self) -> None:
         """Close the calls that never reached a complete message."""

@@ -9,7 +9,7 @@ from machines.events import ApiRetried, GoalCommand, LimitReplayed
 from machines.failure_table import facts_of, retry_facts
 from machines.feed import Feed
 from machines.incident import Activate, Book, Incident, Recover, Recovery, Warn
-from machines.outputs import Failure, FailureKind
+from machines.outputs import Failure, FailureKind, Outcome
 from machines.report import Collect, FileReport, FilesListed, Unavailable
 from machines.session_reports import ReportIncident, UnavailableReason
 
@@ -76,6 +76,12 @@ class Companions:
             return None
         incident = self._incident(self._book.turn_id(turn), _recovery(failure))
         return next((out for out in incident.handle(Activate(facts_of(failure)))), None)
+
+    def record(self, turn: str, outcome: Outcome) -> Outcome:
+        """The outcome of a turn, with the record of its failure."""
+        if outcome.failure is None:
+            return outcome
+        return Outcome(outcome.stop_reason, outcome.failure, self.fail(turn, outcome.failure))
 
     def fail_session(self, failure: Failure) -> bool:
         """Tell a failure that belongs to no turn; whether the client has records."""

@@ -1,24 +1,21 @@
 """An approved plan that goes on in an empty conversation, within the turn that made it (M2.1)."""
 
-from machines.asks import Asks
-from machines.calls import Calls
 from machines.events import Result
 from machines.feed import Feed
 from machines.intake import Intake
 from machines.outputs import ContinuePlan
 from machines.plan_stop import PlanStop
-from machines.tool_call import Occasion
+from machines.stops import Stops
 from machines.work import Work
 
 
 class PlanRestart:
     """Leaves one conversation for the next."""
 
-    def __init__(self, feed: Feed, work: Work, calls: Calls, asks: Asks, intake: Intake) -> None:
+    def __init__(self, feed: Feed, work: Work, stops: Stops, intake: Intake) -> None:
         self._feed = feed
         self._work = work
-        self._calls = calls
-        self._asks = asks
+        self._stops = stops
         self._intake = intake
         self.stop = PlanStop()
         """The answer to a plan that waits for its interruption."""
@@ -29,8 +26,7 @@ class PlanRestart:
         self.stop.end()
         if not restarts or self._work.turns.active is None or self._work.cancel.in_effect:
             return False
-        self._asks.lose_all()
-        self._calls.close_all(Occasion.CANCELLED)
+        self._stops.replace(cancelled=True)
         self._work.begin_continuation(result)
         self._intake.take_back()
         return True

@@ -6,12 +6,23 @@ Plain code between machines decides which sees which event in which order; `stop
 from collections.abc import Iterable
 
 from machines import steering
+from machines.agents import end_of
 from machines.asks import Asks
 from machines.attribution import Autonomous, Consumed, Own, attribute
 from machines.calls import Calls
 from machines.cancel import Cancel, EndReported, Renew
+from machines.children import Children
 from machines.companions import Companions
-from machines.events import CommandMoved, FilesPreviewed, Requesting, Result, Timer
+from machines.delegations import resumed_agent
+from machines.events import (
+    CommandMoved,
+    Requesting,
+    Result,
+    TaskEnded,
+    TaskEvent,
+    Timer,
+    ToolReturned,
+)
 from machines.feed import Feed
 from machines.foreground import (
     CycleStarted,
@@ -24,8 +35,7 @@ from machines.foreground import (
 from machines.ledger import Ledger
 from machines.live_tasks import LiveTasks
 from machines.outcome import outcome_of
-from machines.outputs import Failure, FailureKind, Outcome, ShowResult, StopTimer
-from machines.session_reports import UnavailableReason
+from machines.outputs import Failure, FailureKind, Ignored, Outcome, ShowResult, StopTimer
 from machines.tool_call import STUCK, Occasion
 from machines.tool_events import ToolUse
 from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Reported, Steer, Turn, Unsteer
@@ -41,11 +51,14 @@ ENDS = frozenset({"completed", "cancelled", "discarded", "refused"})
 class Work:
     """The turns of one session and the work of its Claude Code process."""
 
-    def __init__(self, feed: Feed, calls: Calls, asks: Asks, companions: Companions) -> None:
+    def __init__(
+        self, feed: Feed, calls: Calls, asks: Asks, companions: Companions, children: Children
+    ) -> None:
         self._feed = feed
         self._calls = calls
         self._asks = asks
         self._companions = companions
+        self.children = children
         self.turns = Turns()
         self.foreground = Foreground(*feed.listeners("Foreground"))
         self.cancel = Cancel(*feed.listeners("Cancel"))
@@ -81,6 +94,8 @@ class Work:
 
     def admits(self, parent: str | None) -> bool:
         """Whether new content may appear: none of stopped work, unless a subagent goes on (M6)."""
+        if self.children.is_over(parent):
+            return False
         return self.cancel.admits_new or (parent is not None and parent in self.tasks.background_calls())
 
     def renew(self) -> None:
@@ -127,8 +142,10 @@ class Work:
             self._hand_off(active)
         self._take_up(turn)
 
-    def note_message(self, *, root: bool) -> None:
+    def note_message(self, lane: str | None) -> None:
         """A message starts; without a turn it is work that Claude Code started itself (M5)."""
+        self.children.speak(lane)
+        root = lane is None
         queued = any(turn.phase == "queued" for turn in self.turns)
         if root and self.foreground.is_idle and self.cancel.admits_new and (self.marked or not queued):
             self._feed(self.foreground, CycleStarted())
@@ -183,7 +200,29 @@ class Work:
         """Claude Code works: an idle to come belongs to this work."""
         self.owed = 0
 
-    def spawn(self, task: str) -> None:
+    # ── tasks ──
+
+    def follow(self, event: TaskEvent) -> None:
+        """Something happened to a task; whoever looks into the table sees one that ended still in it."""
+        if self.tasks.is_late(event):
+            self._feed.put(Ignored("LiveTask", "late", event))
+            return
+        if isinstance(event, TaskEnded) and self.children.keeps_requests and end_of(event) == "cancelled":
+            self._asks.cancel_of(event.task)
+            self.sync_requests(withdrawn=True)
+        self.children.follow(event)
+        if self.tasks.take(event):
+            self._spawn(event.task)
+        self.sync_requests()
+
+    def note_resume(self, result: ToolReturned) -> None:
+        """A message had a subagent run again; mostly its task has said so before (M21)."""
+        agent = resumed_agent(result)
+        if agent is not None and self.tasks.resume(agent, result.call):
+            self.children.resume(agent, result.call)
+            self._spawn(agent)
+
+    def _spawn(self, task: str) -> None:
         """A subagent began, or runs again: the turn that runs waits for it."""
         if self.turns.active is not None:
             self.turns.active.spawned.add(task)
@@ -214,7 +253,7 @@ class Work:
         members = [turn for turn in turns if not turn.is_terminated]
         for turn in members:
             usage = self._tally.usage() if turn is members[-1] else None
-            self._feed(turn, Conclude(self._recorded(turn, outcome), usage))
+            self._feed(turn, Conclude(self._companions.record(turn.uuid, outcome), usage))
             if outcome == Outcome() and self._companions.collects(turn.uuid):
                 continue  # the report comes before the answer
             self._companions.no_files(
@@ -226,24 +265,6 @@ class Work:
         """Nothing stands between a turn's outcome and its answer any more."""
         self._feed(turn, Reported())
         self.turns.drop(turn)
-
-    def take_files(self, event: FilesPreviewed) -> None:
-        """The files that a turn changed, or why nobody knows them."""
-        active = self.turns.active
-        if active is not None and active.uuid == event.turn and active.phase == "settling":
-            self.end_report(event.paths, "providerError" if event.failed else "invalidOutput")
-
-    def end_report(self, paths: tuple[str, ...] | None, reason: UnavailableReason) -> None:
-        """The file-change report is there, or given up: the turn that waited for it is answered."""
-        active = self.turns.active
-        if active is None or active.phase != "settling":
-            return
-        if paths is not None:
-            self._companions.list_files(active.uuid, paths)
-        else:
-            self._companions.no_files(active.uuid, reason)
-        self.answer(active)
-        self.promote()
 
     def end_work(self, outcome: Outcome) -> None:
         """Tell that the foreground work ended."""
@@ -274,7 +295,8 @@ class Work:
         return use.parent is not None and use.parent in self.tasks.background_calls()
 
     def sync_requests(self, *, withdrawn: bool = False) -> None:
-        """Tell the foreground whether it waits for the user (INV-F4)."""
+        """Tell the foreground, and the subagents, whether they wait for the user (INV-F4)."""
+        self.children.sync_requests(self._asks.asking(), withdrawn=withdrawn)
         if self._asks.blocks(self.tasks.in_background):
             self._feed(self.foreground, RequestOpened())
         else:
@@ -366,12 +388,6 @@ class Work:
         turn = self.turns.active
         free = turn is not None and turn.phase == "held" and not self.tasks.holds(turn.spawned)
         return turn if free else None
-
-    def _recorded(self, turn: Turn, outcome: Outcome) -> Outcome:
-        if outcome.failure is None:
-            return outcome
-        record = self._companions.fail(turn.uuid, outcome.failure)
-        return Outcome(outcome.stop_reason, outcome.failure, record)
 
     def promote(self) -> None:
         """Output now belongs to the next prompt that Claude Code has taken up."""

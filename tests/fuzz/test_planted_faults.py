@@ -52,7 +52,7 @@ def settle_at_the_wrong_result(patch: pytest.MonkeyPatch) -> None:
 
 
 def forget_the_withdrawal(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Asks, "cancel_all", lambda self: None)
+    patch.setattr(Asks, "cancel_all", lambda *_: None)
 
 
 def count_the_tokens_of_cycles(patch: pytest.MonkeyPatch) -> None:

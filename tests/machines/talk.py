@@ -4,6 +4,7 @@ from typing import Any
 
 from machines import events as e
 from machines import outputs as o
+from machines.child_forms import FormName
 from machines.conversation import Conversation
 from machines.incident import Book
 from machines.query import DIED
@@ -164,8 +165,9 @@ class Talk:
         starts: bool = True,
         book: Book | None = None,
         async_tasks: bool = False,
+        form: FormName = "none",
     ) -> None:
-        self.session = Conversation(book=book, async_tasks=async_tasks)
+        self.session = Conversation(book=book, async_tasks=async_tasks, form=form)
         self.session.open(resume=resume)
         self.refused: list[o.Ignored] = []
         self.shown: list[o.ShowResult] = []

@@ -2,8 +2,8 @@
 
 import pytest
 
-from machines.events import TaskBackgrounded, TaskEnded, TaskStarted
-from machines.live_tasks import LiveTasks
+from machines.events import TaskBackgrounded, TaskEnded, TaskMoved, TaskStarted
+from machines.live_tasks import REMEMBERED, LiveTasks
 
 
 def agent(task: str, *, background: bool = True, parent: str | None = None, run: str = "1") -> TaskStarted:
@@ -85,6 +85,49 @@ def test_b1_an_agent_that_nobody_knows_counts_as_in_the_background() -> None:
 def test_b1_agents_that_name_each_other_as_parents_end_the_search() -> None:
     tasks = running(agent("a", background=False, parent="b"), agent("b", background=False, parent="a"))
     assert not tasks.in_background("a")
+
+
+def again(call: str, run: str = "2") -> TaskStarted:
+    return TaskStarted("a", call, True, True, None, run)
+
+
+def test_b1_an_agent_that_runs_again_still_names_the_call_that_started_it() -> None:
+    tasks = running(agent("a"), TaskEnded("a"), again("message"))
+    assert tasks.background_calls() == {"call-a", "message"}
+    tasks.take(TaskEnded("a"))
+    assert tasks.background_calls() == frozenset()
+
+
+def test_inv_h7_the_end_of_an_earlier_run_is_late() -> None:
+    tasks = running(agent("a"), TaskEnded("a"), again("message"))
+    assert tasks.is_late(TaskEnded("a", call="call-a"))
+    assert tasks.is_late(TaskEnded("a", "1"))
+    assert not tasks.is_late(TaskEnded("a", "2", call="message"))
+    assert not tasks.is_late(TaskEnded("a", call="unheard-of"))
+
+
+def test_b1_a_message_or_a_patch_has_an_idle_agent_run_again() -> None:
+    tasks = running(agent("a"))
+    assert not tasks.resume("a", "message"), "it runs already"
+    tasks.take(TaskEnded("a"))
+    assert not tasks.resume("a", "call-a"), "that run is over"
+    assert not tasks.resume("stranger", "message")
+    assert tasks.resume("a", "message")
+    assert tasks.holds({"a"})
+    tasks.take(TaskEnded("a"))
+    assert tasks.is_late(TaskMoved("a", "running", "1")), "a word of the run that is over"
+    assert tasks.take(TaskMoved("a", "running", "2"))
+    assert tasks.holds({"a"})
+
+
+def test_b1_only_so_many_idle_agents_are_remembered() -> None:
+    tasks = LiveTasks()
+    for n in range(REMEMBERED + 10):
+        tasks.take(agent(str(n)))
+        tasks.take(TaskEnded(str(n)))
+    assert len(tasks.runs) == REMEMBERED
+    assert not tasks.resume("0", "message")
+    assert tasks.resume(str(REMEMBERED + 9), "message")
 
 
 def test_b1_nothing_outlives_the_process() -> None:

@@ -164,9 +164,9 @@ class Story:
         return self.kind in AIR_KINDS
 
     def reports(self, call: str) -> list[Json]:
-        """Every report of a call, in order."""
-        id = f"toolu_{call}"
-        return [update for update in self.chat.updates() if update.get("toolCallId") == id]
+        """Every report of a call, in order, in whichever session it is."""
+        id, updates = f"toolu_{call}", self.chat.client.updates(since=self.chat.start)
+        return [update for update in updates if update.get("toolCallId") == id]
 
     def opening(self, call: str) -> Json:
         """The first report of a call."""
@@ -174,7 +174,7 @@ class Story:
 
     def end(self, call: str) -> Json:
         """A call as an editor shows it in the end."""
-        return self.chat.client.tool_call(f"toolu_{call}", self.chat.session)
+        return self.chat.client.tool_call(f"toolu_{call}")
 
     def air(self, call: str) -> Json:
         """All that AIR's record of a call was told, in one."""

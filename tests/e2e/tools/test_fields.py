@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.tools.story import (
     AIR_KINDS,
+    CHILD_TEXT,
     DESCRIPTION,
     FETCH_PROMPT,
     FETCHED,
@@ -146,7 +147,7 @@ async def test_another_client_gets_the_raw_result_too(story: Story) -> None:
 
 
 @others
-@pytest.mark.contract("NG-004", "NG-005")
+@pytest.mark.contract("NG-004", "NG-005", "SA-102")
 async def test_another_client_keeps_the_upstream_keys(story: Story) -> None:
     for update in story.chat.updates("tool_call_update"):
         meta = update["_meta"]
@@ -215,14 +216,21 @@ async def test_an_edit_is_an_exact_patch_before_and_after(air: Story) -> None:
     assert later[2:] in ([], [shown]), "the patch in the request stands, or is the same afterwards"
 
 
-@air_clients
-@pytest.mark.contract("TC-051", "TC-133")
-async def test_a_subagent_of_air(story: Story) -> None:
-    assert story.opening("agent")["_meta"]["jetbrains"]["air"] == {"version": 1, "subagent": True}
-    assert story.end("agent")["title"] == "Help"
-    assert story.end("agent")["content"] == [text(REPORT)]
-    assert story.end("agent")["rawInput"]["prompt"].startswith("SCRIPT ")
-    assert copies(story, "agent", "SCRIPT ") == (0 if story.kind == "air" else 1)
+@pytest.mark.contract("TC-051", "TC-133", "SA-007")
+async def test_a_subagent_of_air_without_sessions_for_them(airmin: Story) -> None:
+    assert airmin.opening("agent")["_meta"]["jetbrains"]["air"] == {"version": 1, "subagent": True}
+    assert airmin.end("agent")["title"] == "Help"
+    assert airmin.end("agent")["content"] == [text(REPORT)]
+    assert airmin.end("agent")["rawInput"]["prompt"].startswith("SCRIPT ")
+    assert copies(airmin, "agent", "SCRIPT ") == 1
+
+
+@pytest.mark.contract("TC-134", "SA-015")
+async def test_a_subagent_of_air_is_shown_in_place_of_its_call(air: Story) -> None:
+    assert air.reports("agent") == []
+    (spawned,) = air.chat.updates("subagent_spawned")
+    assert spawned["name"] == "Help"
+    assert air.chat.client.text(spawned["subagentSessionId"]) == CHILD_TEXT + REPORT
 
 
 @air_clients
@@ -235,12 +243,12 @@ async def test_air_is_told_which_calls_are_mcp(story: Story) -> None:
     assert story.end("greet")["content"] == [text("Hello Bob!")]
 
 
-COPIES = {"agent": "SCRIPT ", "ask": QUESTION, "bash": DESCRIPTION, "exit": PLAN, "fetch": FETCH_PROMPT}
+COPIES = {"ask": QUESTION, "bash": DESCRIPTION, "exit": PLAN, "fetch": FETCH_PROMPT}
 
 
 @pytest.mark.contract("TC-094", "TC-113", "TC-129")
 async def test_a_client_that_renders_the_input_gets_no_copy_of_it(air: Story, airmin: Story) -> None:
-    asked = {"agent": 1, "ask": 1, "bash": 1, "exit": 1, "fetch": 1}
+    asked = {"ask": 1, "bash": 1, "exit": 1, "fetch": 1}
     answered = copies(airmin, "ask", QUESTION)  # the result quotes the question
     told = {call: copies(airmin, call, words) for call, words in COPIES.items()}
     assert told == {**asked, "ask": answered}

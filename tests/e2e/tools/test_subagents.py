@@ -61,3 +61,14 @@ async def test_nobody_else_reads_a_subagent_on_the_root(story: Story) -> None:
     assert CHILD_TEXT not in story.chat.text()
     assert REPORT not in story.chat.text()
     assert "parentToolUseId" not in str([u for u in story.chat.updates() if "chunk" in u["sessionUpdate"]])
+
+
+@pytest.mark.contract("TC-133")
+async def test_air_that_renders_the_input_gets_no_copy_of_the_prompt(
+    start_agent: StartAgent, api: ScriptedApi
+) -> None:
+    air = {"jetbrains": {"air": {"version": 1, "capabilities": ["rawInputRendering"]}}}
+    chat = await heard(start_agent, api, air)
+    (call,) = [call for call in chat.calls().values() if call["kind"] == "think"]
+    assert call["rawInput"]["prompt"].startswith("SCRIPT ")
+    assert "SCRIPT" not in str([update.get("content") for update in chat.updates()])
