@@ -15,7 +15,7 @@ from machines.conversation import Conversation
 from tests.fuzz.claude import Claude
 from tests.fuzz.effects import carry_out
 from tests.fuzz.facts import Asked, Call, Request
-from tests.fuzz.runs import Frame, Run, Text
+from tests.fuzz.runs import Frame, Prompt, Run, Text
 
 
 class Rule:
@@ -242,7 +242,7 @@ class World:
         match event:
             case e.MessageStarted():
                 self._drops_message = False
-                if run is not None and run.cycle and not self.marks and self.unanswered():
+                if run is not None and run.cycle and not self.marks and self._waits_for_prompts():
                     run.garbled = True  # nothing tells it from a command of a prompt that waits
             case e.AskReceived(ask, use, options):
                 self.requests.setdefault(ask, Request(ask, run, use.call, options))
@@ -255,6 +255,13 @@ class World:
                 self.lose_asks()
             case _:
                 pass
+
+    def _waits_for_prompts(self) -> bool:
+        """A prompt has no answer, or Claude Code may still run one that was cancelled."""
+        claude = self.claude
+        unread = claude is not None and any(isinstance(command, Prompt) for command in claude.inbox)
+        queued = claude is not None and bool(claude.queue)
+        return bool(self.unanswered()) or unread or queued or any(run.members for run in self.met())
 
     def lose_asks(self) -> None:
         """There is no process that waits for an answer."""
