@@ -64,6 +64,18 @@ class Routes:
             case str():
                 self._hold(owner, update)
 
+    def update_task(self, update: Update) -> None:
+        """Send an update of an async task, where its call appeared, also when that is over (INV-H3)."""
+        task, call = f"task {update.get('asyncTaskId')}", update.get("toolCallId")
+        owner = self._owners.get(task, self._owners.get(call) if isinstance(call, str) else None)
+        if isinstance(owner, str):
+            owner = self._lanes.get(owner)
+        if owner is None:
+            self._client.update(update)
+            return
+        self._own(task, owner)
+        self._client.update_in(owner.session, update)
+
     def open(self, session: str, lanes: Iterable[str]) -> None:
         """These lanes lead to the session; what waited on them goes first (Routing 4)."""
         child = self._children.setdefault(session, _Child(session))

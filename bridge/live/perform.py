@@ -61,7 +61,8 @@ class Performer:
         self.config = Configuration(setup, self._client, process, host.environ, self.screen.notices.warn_auto)
         self.titles = Titles(self._client, process, host.projects, host.clock)
         self.control = Control(setup, host, process, self._client, self.screen, self.config, post)
-        self.tasks = AsyncTasks(process, post, self._client.update, self.screen.notices.tell_task_stopped)
+        told, stopped = self.screen.routes.update_task, self.screen.notices.tell_task_stopped
+        self.tasks = AsyncTasks(process, post, told, stopped)
         self.sign_in = McpSignIn(self._client, process, host.tasks, host.new_id)
         self.commands = LocalCommands(process, host.tasks, post, self.screen.content, self.offer_sign_in)
         self._forwarded = wanted_frames(mapping(setup.meta, "claudeCode").get("emitRawSDKMessages"))

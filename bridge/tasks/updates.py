@@ -21,8 +21,7 @@ _REMEMBERED = 256
 class TaskUpdates:
     """Tells the tasks of one session; a field that the client has is not told again (AT-013).
 
-    A task belongs to the session that its tool call was reported in, by now always the root:
-    another session has another `send`.
+    `send` knows in which session a task's tool call was reported.
     """
 
     def __init__(self, send: Send) -> None:

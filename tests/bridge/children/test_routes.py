@@ -45,6 +45,26 @@ def test_without_sessions_of_their_own_all_goes_to_the_root() -> None:
     assert told == [("root", "hi"), ("root", "tool_call b1")]
 
 
+def task(id: str, kind: str = "async_task_spawned", call: str | None = None) -> Json:
+    update = {"sessionUpdate": kind, "asyncTaskId": id, "text": f"{kind} {id}"}
+    return update if call is None else {**update, "toolCallId": call}
+
+
+def test_a_task_stays_where_its_call_appeared_also_when_that_is_over() -> None:
+    it, told = routes()
+    it.open("a", ["c1"])
+    it.update(call("b1"), "c1")
+    it.update(call("b2"))
+    it.update_task(task("t1", call="b1"))
+    it.update_task(task("t2", call="b2"))
+    it.close("a")
+    it.update(text("late"), "c1")
+    it.update_task(task("t1", "async_task_state_update"))
+    it.update_task(task("t3"))
+    assert [session for session, _ in told] == ["a", "root", "a", "root", "a", "root"]
+    assert it.dropped == 1
+
+
 @pytest.mark.contract("SA-074")
 def test_what_comes_early_waits_and_goes_first() -> None:
     it, told = routes()

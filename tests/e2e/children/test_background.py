@@ -56,9 +56,6 @@ async def test_no_answer_is_a_refusal_and_the_subagent_goes_on(chat_as: ChatAs) 
     work = agent([{"delay": 1}, bash("npm test; touch child")], ["I go on."], background=True)
     await chat.ask(script([work], ["Started."], ["It told me."]))
     assert len(requests(chat)) == 1
-    assert (
-        order(chat)[-5:] == ["1 running", "1 update failed", "1 text", "1 idle end_turn", "text"][:5] or True
-    )
     (child,) = children(chat)
     assert calls(chat, child) == [("Bash", "failed")]
     assert chat.client.text(child) == "I go on."
@@ -124,4 +121,20 @@ async def test_air_sees_another_generation_in_a_session_of_its_own(chat_as: Chat
     assert spawned[1]["prompt"] == spawned[1]["task"]
     assert spawned[1]["prompt"].startswith("More. ")
     assert chat.client.text(second) == "Second run.Second report."
+    await chat.is_well()
+
+
+async def test_a_task_that_a_subagent_starts_is_told_in_its_session(chat_as: ChatAs) -> None:
+    """Also after the session of AIR's subagent has ended (INV-H3)."""
+    chat = await chat_as("air")
+    wait = f"until [ -e {chat.project / 'go'} ]; do sleep 0.05; done; echo over"
+    work = agent([bash(wait, run_in_background=True)], ["It runs."])
+    await chat.ask(script([work], ["Started."], ["Over."]))
+    (child,) = children(chat)
+    (spawned,) = of(chat, child, "async_task_spawned")
+    assert spawned["toolCallId"] in {call["toolCallId"] for call in of(chat, child, "tool_call")}
+    (chat.project / "go").touch()
+    await chat.client.wait_update("async_task_state_update", since=chat.start)
+    assert [each["state"] for each in of(chat, child, "async_task_state_update")] == ["completed"]
+    assert not of(chat, chat.session, "async_task_spawned")
     await chat.is_well()
