@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import StartAgent
 from tests.e2e.chat import SLEEP, Chat, bash, script, slow, use
+from tests.e2e.children.words import updates
 from tests.e2e.conftest import NewChat
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.turns.losses import kill_claude
@@ -155,11 +156,11 @@ async def test_a_subagent_is_no_task_and_its_command_is_one(chat_as: ChatAs) -> 
         subagent_type="general-purpose",
     )
     await chat.ask(script([child], ["Started."], ["It told me."], ["It is over."]))
-    mark = chat.mark
-    (chat.project / "go").touch()
-    end = await ended(chat, mark)
-    assert {each["asyncTaskId"] for each in tasks(chat)} == {end["asyncTaskId"]}
-    assert [each["taskType"] for each in chat.updates(SPAWNED)] == ["shell"]
+    end = await ended(chat, chat.start)
+    told = [update for _, update in updates(chat) if update["sessionUpdate"].startswith("async_task_")]
+    assert {each["asyncTaskId"] for each in told} == {end["asyncTaskId"]}
+    assert [each["taskType"] for each in told if each["sessionUpdate"] == SPAWNED] == ["shell"]
+    assert tasks(chat) == [], "it is told in the subagent's session"
 
 
 @pytest.mark.contract("AT-044")
