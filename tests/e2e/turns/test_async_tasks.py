@@ -156,6 +156,7 @@ async def test_a_subagent_is_no_task_and_its_command_is_one(chat_as: ChatAs) -> 
         subagent_type="general-purpose",
     )
     await chat.ask(script([child], ["Started."], ["It told me."], ["It is over."]))
+    (chat.project / "go").touch()
     end = await ended(chat, chat.start)
     told = [update for _, update in updates(chat) if update["sessionUpdate"].startswith("async_task_")]
     assert {each["asyncTaskId"] for each in told} == {end["asyncTaskId"]}
