@@ -16,6 +16,7 @@ PROTOCOL_VERSION = 1
 WORKING: Sequence[str] = (
     "sessionFailure",
     "agentFileChangeReport",
+    "nativeSubagentSessions",
     "recommendedValue",
     "diffPatch",
     "planFile",
@@ -47,6 +48,7 @@ def initialize_response(
     sessions: dict[str, object] = {name: {} for name in SESSION_CAPABILITIES}
     meta: dict[str, object] = {"steering": {"supported": True}}
     if client.air:
+        sessions["subagents"] = {}  # decision 23
         goal = {"version": 1, "controlMethod": "_session/goal", "actions": ["set", "clear"]}
         air = {"version": 1, "capabilities": list(WORKING), "goal": goal}
         meta = {"jetbrains": {"air": air}, **meta}

@@ -25,6 +25,16 @@ class Asks:
         """The user is asked something."""
         return any(ask.phase == "open" for ask in self._asks.values())
 
+    def asking(self) -> frozenset[str]:
+        """The agents that have an open request."""
+        agents = (ask.received.agent for ask in self._asks.values() if ask.phase == "open")
+        return frozenset(agent for agent in agents if agent is not None)
+
+    def agent_of(self, ask: str) -> str | None:
+        """Who asks."""
+        known = self._asks.get(ask)
+        return known.received.agent if known is not None else None
+
     def blocks(self, in_background: Callable[[str | None], bool]) -> bool:
         """The foreground waits for an answer: of the root, or of a subagent that it waits for."""
         return any(

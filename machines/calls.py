@@ -3,7 +3,7 @@
 Open calls have a machine; of ended ones only their ids are kept, a bounded number.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from machines.events import (
     ToolDenied,
@@ -84,7 +84,7 @@ class Calls:
         """A hook told about it; after the result at most one still counts (INV-C5)."""
         if self._ended.get(event.call, False):
             self._ended[event.call] = False
-            self._feed.put(ReportHook(event))
+            self._feed.tell(ReportHook(event))
         elif event.call not in self._plans:
             self._to_open(event.call, event, event)
 
@@ -114,6 +114,12 @@ class Calls:
             self._feed(call, Close(occasion))
             self._end(call.use.call)
         return any(call.dispatched and call.use.parent is None for call in closing)
+
+    def close_of(self, lanes: Collection[str], occasion: Occasion) -> None:
+        """Close the calls that one subagent made (INV-H8)."""
+        for call in [call for call in self._open.values() if call.use.parent in lanes]:
+            self._feed(call, Close(occasion))
+            self._end(call.use.call)
 
     def close_abandoned(self) -> None:
         """Close the calls that never reached a complete message."""

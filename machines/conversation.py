@@ -17,30 +17,39 @@ from machines import session as s
 from machines.asks import Asks
 from machines.calls import Calls
 from machines.changes import Changes
+from machines.child_forms import FormName, form_of
+from machines.children import Children
 from machines.companions import Companions
 from machines.feed import Feed, Record
 from machines.incident import Book
 from machines.intake import Intake
 from machines.permission import Announce
 from machines.plan_stop import PlanStop
+from machines.requests import Requests
 from machines.served import Served
 from machines.session_reports import UnavailableReason
 from machines.stops import Stops
-from machines.tool_call import Occasion
 from machines.work import Work
 
 CLOSED = "The session was closed."
 
 
 class Conversation:
-    """Everything that is decided about one ACP session; with a `book` its client has failure records."""
+    """Everything that is decided about one ACP session; with a `book` its client has failure records.
 
-    def __init__(self, record: Record | None = None, *, book: Book | None = None) -> None:
+    With a `form` each subagent has a session of its own.
+    """
+
+    def __init__(
+        self, record: Record | None = None, *, book: Book | None = None, form: FormName = "none"
+    ) -> None:
         self._feed = Feed(self._route, record)
         self._calls = Calls(self._feed)
         self._asks = Asks(self._feed)
         self._companions = Companions(self._feed, book)
-        self._work = Work(self._feed, self._calls, self._asks, self._companions)
+        self._children = Children(self._feed, self._calls, form_of(form, self._feed, self._calls))
+        self._work = Work(self._feed, self._calls, self._asks, self._companions, self._children)
+        self._requests = Requests(self._feed, self._work, self._calls, self._asks)
         self._intake = Intake(self._feed, self._work, self._asks, self._companions)
         self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
         self._session = s.Session(*self._feed.listeners("Session"))
@@ -64,6 +73,10 @@ class Conversation:
     def admits_new(self) -> bool:
         """No cancel is in effect or draining: whatever comes may be shown (M6)."""
         return self._served.speaks and self._work.cancel.admits_new
+
+    def admits(self, lane: str | None) -> bool:
+        """Whatever comes may be shown on that lane: of a subagent also if it goes on after a cancel."""
+        return self._served.speaks and self._work.admits(lane)
 
     @property
     def cancelled(self) -> bool:
@@ -140,14 +153,10 @@ class Conversation:
         if self._changes.any_waiting:
             self._serve()
 
-    def _answer_ask(self, event: e.AskAnswered | e.FormAnswered) -> None:
-        self._asks.answer(event, self._work.tasks.in_background)
-        self._work.sync_requests()
-
     def _recreate_when_quiet(self) -> None:
         """Running work is never cut off; prompts that come meanwhile wait for the new process."""
         if self._served.may_recreate(self._session.phase):
-            self._asks.lose_all()
+            self._stops.replace(cancelled=False)
             self._feed(self._session, s.Recreate())
 
     def _to_session(self, event: e.CloseRequested | e.HistoryReplayed | e.HistoryFailed) -> None:
@@ -233,8 +242,7 @@ class Conversation:
         if not restarts or self._work.turns.active is None or self._work.cancel.in_effect:
             self._work.take_result(event)
             return
-        self._asks.lose_all()
-        self._calls.close_all(Occasion.CANCELLED)
+        self._stops.replace(cancelled=True)
         self._work.begin_continuation(event)
         self._intake.take_back()
         self._feed(self._session, s.Restart())
@@ -265,30 +273,19 @@ class Conversation:
         elif event.state == "running":
             self._work.run()
 
-    def _task(self, event: e.TaskEvent) -> None:
-        if self._work.tasks.take(event):
-            self._work.spawn(event.task)
-        self._work.sync_requests()
+    def _dispatch(self, event: e.ToolDispatched) -> None:
+        """A call is shown before the subagent that it starts."""
+        self._calls.dispatch(event, admitted=self.admits(event.use.parent))
+        self._children.dispatched(event.use)
 
-    def _ask(self, event: e.AskReceived) -> None:
-        self._asks.receive(event, admitted=self._may_ask(event.agent, event.use.call))
+    def _return(self, event: e.ToolReturned) -> None:
+        self._calls.finish(event, accepted=self._plan.accepts(event))
+        self._work.note_resume(event)
 
-    def _form(self, event: e.FormReceived) -> None:
-        call = event.use.call if event.use is not None else None
-        self._asks.receive_form(event, admitted=self._may_ask(event.agent, call))
-        self._work.sync_requests()
-
-    def _may_ask(self, agent: str | None, call: str | None) -> bool:
-        """Work that a cancel stopped may not; a subagent that goes on in the background may."""
-        if call is not None and self._calls.was_dropped(call):
-            return False
-        tasks = self._work.tasks
-        goes_on = agent is not None and agent in tasks.by_id and tasks.in_background(agent)
-        return self._work.cancel.admits_new or goes_on
-
-    def _ask_withdrawn(self, event: e.AskWithdrawn) -> None:
-        self._asks.withdraw(event)
-        self._work.sync_requests(withdrawn=self._work.cancel.in_effect)
+    def _reset(self, event: g.Reset) -> None:
+        """The conversation is empty again (`/clear`)."""
+        self._companions.goal(event)
+        self._children.lose(cancelled=self._work.cancel.in_effect)
 
     # ── signals between machines ──
 
@@ -318,15 +315,15 @@ class Conversation:
         self._feed.put(o.StopTimer(e.Timer.TEARDOWN))
         self._feed.put(signal)
 
-    def _announce(self, signal: Announce) -> None:
-        self._calls.announce(signal.use, signal.ask)
-        self._work.sync_requests()
-
 
 _Handler = Callable[[Conversation, Any], object]
 
 _COMPACTION = (
     c.Compacting, c.Summarized, c.SummaryStreamed, c.Compacted, c.CompactionFailed, c.BoundaryPassed
+)  # fmt: skip
+
+_CALL_REPORTS = (
+    o.ShowCall, o.RefineCall, o.ReportProgress, o.ReportHook, o.ReturnCall, o.DenyCall, o.CloseCall
 )  # fmt: skip
 
 _TASKS = (e.TaskStarted, e.TaskBackgrounded, e.TaskMoved, e.TaskProgressed, e.TaskEnded)
@@ -339,20 +336,21 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.Result: Conversation._result,
     e.ApiRetried: lambda it, event: it._companions.retried(event, it.active_turn),
     e.FilesPreviewed: Conversation._previewed,
-    **dict.fromkeys(_TASKS, Conversation._task),
+    **dict.fromkeys(_TASKS, lambda it, event: it._work.follow(event)),
     e.LevelListed: lambda it, event: it._work.tasks.list_level(event.tasks),
     **dict.fromkeys(_COMPACTION, lambda it, event: it._companions.compact(event)),
-    **dict.fromkeys((g.Told, g.Checked, g.Reset), lambda it, event: it._companions.goal(event)),
-    e.MessageStarted: lambda it, event: it._work.note_message(root=event.parent is None),
-    e.ToolStarted: lambda it, event: it._calls.start(event, admitted=it._work.admits(event.use.parent)),
-    e.ToolDispatched: lambda it, event: it._calls.dispatch(event, admitted=it._work.admits(event.use.parent)),
+    **dict.fromkeys((g.Told, g.Checked), lambda it, event: it._companions.goal(event)),
+    g.Reset: Conversation._reset,
+    e.MessageStarted: lambda it, event: it._work.note_message(event.parent),
+    e.ToolStarted: lambda it, event: it._calls.start(event, admitted=it.admits(event.use.parent)),
+    e.ToolDispatched: Conversation._dispatch,
     e.ToolProgressed: lambda it, event: it._calls.progress(event),
     e.ToolHooked: lambda it, event: it._calls.hook(event),
-    e.ToolReturned: lambda it, event: it._calls.finish(event, accepted=it._plan.accepts(event)),
+    e.ToolReturned: Conversation._return,
     e.ToolDenied: lambda it, event: it._calls.deny(event),
-    e.AskReceived: Conversation._ask,
-    e.AskWithdrawn: Conversation._ask_withdrawn,
-    e.FormReceived: Conversation._form,
+    e.AskReceived: lambda it, event: it._requests.receive(event),
+    e.AskWithdrawn: lambda it, event: it._requests.withdraw(event),
+    e.FormReceived: lambda it, event: it._requests.receive_form(event),
 }
 """Events that count only while the process that they come from serves the session (INV-Q2)."""
 
@@ -365,8 +363,7 @@ _OTHERS: dict[type, _Handler] = {
     e.ChangeFinished: Conversation._finish_change,
     e.RecreateRequested: lambda it, _: it._served.recreate(),
     e.CloseRequested: Conversation._to_session,
-    e.AskAnswered: Conversation._answer_ask,
-    e.FormAnswered: Conversation._answer_ask,
+    **dict.fromkeys((e.AskAnswered, e.FormAnswered), lambda it, event: it._requests.answer(event)),
     e.AskPrepared: lambda it, event: it._asks.prepared(event),
     e.PlanStopped: lambda it, event: it._plan.begin(event),
     **dict.fromkeys((e.HistoryReplayed, e.HistoryFailed), Conversation._to_session),
@@ -395,6 +392,8 @@ _SIGNALS: dict[type, _Handler] = {
     o.DropQuery: lambda it, signal: it._served.drop(signal),
     o.AnswerOpen: Conversation._opened,
     o.AnswerClose: Conversation._closed,
-    Announce: Conversation._announce,
+    Announce: lambda it, signal: it._requests.announce(signal),
+    **dict.fromkeys((o.AskClient, o.AskForm), lambda it, signal: it._requests.ask(signal)),
+    **dict.fromkeys(_CALL_REPORTS, lambda it, signal: it._children.show(signal)),
 }
 """What one machine tells another."""

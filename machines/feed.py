@@ -26,9 +26,13 @@ class Feed:
             self.put(Ignored(refusal.lifecycle, refusal.state, event))
             return
         for signal in signals:
-            output = self._route(signal)
-            if output is not None:
-                self.put(output)
+            self.tell(signal)
+
+    def tell(self, signal: object) -> None:
+        """Route what a machine, or a part beside it, has to say."""
+        output = self._route(signal)
+        if output is not None:
+            self.put(output)
 
     def put(self, output: Output) -> None:
         """Add what has to be done next."""

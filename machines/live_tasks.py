@@ -11,6 +11,9 @@ from machines.task_events import (
     TaskStarted,
 )
 
+REMEMBERED = 256
+"""How many subagents that are idle may still be asked again."""
+
 
 @dataclass(slots=True)
 class LiveTask:
@@ -28,28 +31,87 @@ class LiveTask:
 
 
 @dataclass(slots=True)
+class Runs:
+    """What a subagent was asked to do, by the calls that asked it; it outlives its runs."""
+
+    run: str = ""
+    """Id of the latest run."""
+    call: str | None = None
+    """Of the latest delegation."""
+    earlier: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+
+    def begin(self, call: str | None, run: str) -> None:
+        """Another run; an id that was used before counts as new."""
+        self.run = run
+        if call is None:
+            return
+        if self.call is not None:
+            self.earlier.add(self.call)
+        self.call = call
+        self.earlier.discard(call)
+        self.ended.discard(call)
+
+    def end(self) -> None:
+        """The latest run is over."""
+        if self.call is not None:
+            self.ended.add(self.call)
+
+
+@dataclass(slots=True)
 class LiveTasks:
     """Which tasks run, by their ids; a subagent's task id is its agent id."""
 
     by_id: dict[str, LiveTask] = field(default_factory=dict)
+    runs: dict[str, Runs] = field(default_factory=dict)
+    """Of the last subagents, also of those that are idle."""
+
+    def is_late(self, event: TaskEvent) -> bool:
+        """It belongs to a run that another one followed (B1, INV-H7)."""
+        runs = self.runs.get(event.task)
+        if runs is None:
+            known = self.by_id.get(event.task)
+            return known is not None and bool(event.run) and event.run < known.run
+        if event.run and event.run < runs.run:
+            return True
+        if isinstance(event, TaskMoved):
+            return event.task not in self.by_id and bool(event.run) and event.run == runs.run
+        return isinstance(event, TaskEnded) and event.call in runs.earlier
 
     def take(self, event: TaskEvent) -> bool:
-        """Follow one task; whether a subagent began a run. Frames of an earlier run are late (B1)."""
-        known = self.by_id.get(event.task)
-        if known is not None and event.run and event.run < known.run:
+        """Follow one task; whether a subagent began a run."""
+        if self.is_late(event):
             return False
+        known = self.by_id.get(event.task)
         match event:
             case TaskStarted(task, call, is_subagent, backgrounded, parent, run):
                 self.by_id[task] = LiveTask(call, is_subagent, backgrounded, parent, run)
+                if is_subagent:
+                    self._begin(task, call, run)
                 return is_subagent
             case TaskBackgrounded(backgrounded=backgrounded):
                 if known is not None:
                     known.backgrounded = backgrounded
             case TaskEnded(task):
                 self.by_id.pop(task, None)
+                if task in self.runs:
+                    self.runs[task].end()
+            case TaskMoved(task, "running", run) if known is None and task in self.runs:
+                self.by_id[task] = LiveTask(self.runs[task].call, True, True, run=run or self.runs[task].run)
+                self.runs[task].run = run or self.runs[task].run
+                return True
             case TaskMoved() | TaskProgressed():
                 pass
         return False
+
+    def resume(self, task: str, call: str) -> bool:
+        """A message has a subagent run again; whether that is news, and not of a run that is over."""
+        runs = self.runs.get(task)
+        if runs is None or task in self.by_id or call in runs.ended:
+            return False
+        self.by_id[task] = LiveTask(call, is_subagent=True, backgrounded=True, run=runs.run)
+        self._begin(task, call, runs.run)
+        return True
 
     def list_level(self, ids: frozenset[str]) -> None:
         """Claude Code named what runs in the background; it never starts anything here."""
@@ -79,13 +141,18 @@ class LiveTasks:
         return False
 
     def background_calls(self) -> frozenset[str]:
-        """The calls of subagents that work in the background."""
-        return frozenset(
-            task.call
-            for id, task in self.by_id.items()
-            if task.is_subagent and task.call is not None and self.in_background(id)
-        )
+        """The calls of subagents that work in the background: of one that runs again, each it had."""
+        working = [id for id, task in self.by_id.items() if task.is_subagent and self.in_background(id)]
+        runs = [self.runs[id] for id in working if id in self.runs]
+        return frozenset(call for each in runs for call in (each.call, *each.earlier) if call is not None)
 
     def clear(self) -> None:
-        """The process is gone."""
+        """The process is gone; its subagents may run again in the next one."""
         self.by_id.clear()
+
+    def _begin(self, task: str, call: str | None, run: str) -> None:
+        runs = self.runs.pop(task, None) or Runs()
+        runs.begin(call, run)
+        self.runs[task] = runs
+        while len(self.runs) > REMEMBERED and (oldest := next(iter(self.runs))) not in self.by_id:
+            del self.runs[oldest]

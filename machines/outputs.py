@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from machines.child_outputs import ROOT, ChildOutput, Place
 from machines.events import (
     Result,
     StartFailure,
@@ -246,6 +247,8 @@ class AskClient:
     """Send the permission request of an ask."""
 
     ask: str
+    place: Place = ROOT
+    """The session that it is sent in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +316,8 @@ class Ignored:
 
 
 Output = (
-    StartReplay
+    ChildOutput
+    | StartReplay
     | AnswerOpen
     | RefuseOpen
     | AnswerPrompt

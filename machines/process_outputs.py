@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from machines.child_outputs import ROOT, Place
+
 
 @dataclass(frozen=True, slots=True)
 class StartQuery:
@@ -111,6 +113,8 @@ class AskForm:
     """Send the `elicitation/create` request of a question."""
 
     ask: str
+    place: Place = ROOT
+    """The session that it is sent in."""
 
 
 @dataclass(frozen=True, slots=True)

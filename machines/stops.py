@@ -42,6 +42,7 @@ class Stops:
             return
         self._feed(work.cancel, Stop())
         self._stop_asking()
+        work.children.cancel()
         self._companions.interrupted()
         self._withdraw(work.turns.waiting())
         if active is not None:
@@ -108,6 +109,7 @@ class Stops:
         self._asks.lose_all()
         work.sync_requests(withdrawn=True)
         self._calls.close_all(Occasion.CANCELLED if cancelled else Occasion.LOST)
+        work.children.lose(cancelled=cancelled)
         active = work.turns.active
         lost = failure or Failure(FailureKind.TRANSPORT_LOST, DIED)
         outcome = self._last_outcome(active, failure if active is not None else lost)
@@ -131,11 +133,20 @@ class Stops:
         self._asks.lose_all()
         work.sync_requests(withdrawn=True)
         self._calls.close_all(Occasion.CANCELLED)
+        work.children.lose(cancelled=True)
         self._withdraw(work.turns.waiting())
         work.end_work(Outcome("cancelled"))
         if active is not None:
             self._answer_cancelled(active)
         self._feed.put(StopTimer(Timer.FORCE_CANCEL))
+
+    def replace(self, *, cancelled: bool) -> None:
+        """Another process takes over: of this one nobody waits for anything (INV-S4)."""
+        self._asks.lose_all()
+        self._work.children.sync_requests((), withdrawn=True)
+        if cancelled:
+            self._calls.close_all(Occasion.CANCELLED)
+        self._work.children.lose(cancelled=cancelled)
 
     # ── steps ──
 

@@ -10,8 +10,10 @@ from machines.asks import Asks
 from machines.attribution import Autonomous, Consumed, Own, attribute
 from machines.calls import Calls
 from machines.cancel import Cancel, EndReported, Renew
+from machines.children import Children
 from machines.companions import Companions
-from machines.events import CommandMoved, Requesting, Result, Timer
+from machines.delegations import resumed_agent
+from machines.events import CommandMoved, Requesting, Result, TaskEvent, Timer, ToolReturned
 from machines.feed import Feed
 from machines.foreground import (
     CycleStarted,
@@ -24,7 +26,7 @@ from machines.foreground import (
 from machines.ledger import Ledger
 from machines.live_tasks import LiveTasks
 from machines.outcome import outcome_of
-from machines.outputs import Failure, FailureKind, Outcome, ShowResult, StopTimer
+from machines.outputs import Failure, FailureKind, Ignored, Outcome, ShowResult, StopTimer
 from machines.tool_call import STUCK, Occasion
 from machines.tool_events import ToolUse
 from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Reported, Steer, Turn, Unsteer
@@ -40,11 +42,14 @@ ENDS = frozenset({"completed", "cancelled", "discarded", "refused"})
 class Work:
     """The turns of one session and the work of its Claude Code process."""
 
-    def __init__(self, feed: Feed, calls: Calls, asks: Asks, companions: Companions) -> None:
+    def __init__(
+        self, feed: Feed, calls: Calls, asks: Asks, companions: Companions, children: Children
+    ) -> None:
         self._feed = feed
         self._calls = calls
         self._asks = asks
         self._companions = companions
+        self.children = children
         self.turns = Turns()
         self.foreground = Foreground(*feed.listeners("Foreground"))
         self.cancel = Cancel(*feed.listeners("Cancel"))
@@ -80,6 +85,8 @@ class Work:
 
     def admits(self, parent: str | None) -> bool:
         """Whether new content may appear: none of stopped work, unless a subagent goes on (M6)."""
+        if self.children.is_over(parent):
+            return False
         return self.cancel.admits_new or (parent is not None and parent in self.tasks.background_calls())
 
     def renew(self) -> None:
@@ -126,8 +133,10 @@ class Work:
             self._hand_off(active)
         self._take_up(turn)
 
-    def note_message(self, *, root: bool) -> None:
+    def note_message(self, lane: str | None) -> None:
         """A message starts; without a turn it is work that Claude Code started itself (M5)."""
+        self.children.speak(lane)
+        root = lane is None
         queued = any(turn.phase == "queued" for turn in self.turns)
         if root and self.foreground.is_idle and self.cancel.admits_new and (self.marked or not queued):
             self._feed(self.foreground, CycleStarted())
@@ -182,7 +191,26 @@ class Work:
         """Claude Code works: an idle to come belongs to this work."""
         self.owed = 0
 
-    def spawn(self, task: str) -> None:
+    # ── tasks ──
+
+    def follow(self, event: TaskEvent) -> None:
+        """Something happened to a task; whoever looks into the table sees one that ended still in it."""
+        if self.tasks.is_late(event):
+            self._feed.put(Ignored("LiveTask", "late", event))
+            return
+        self.children.follow(event)
+        if self.tasks.take(event):
+            self._spawn(event.task)
+        self.sync_requests()
+
+    def note_resume(self, result: ToolReturned) -> None:
+        """A message had a subagent run again; mostly its task has said so before (M21)."""
+        agent = resumed_agent(result)
+        if agent is not None and self.tasks.resume(agent, result.call):
+            self.children.resume(agent, result.call)
+            self._spawn(agent)
+
+    def _spawn(self, task: str) -> None:
         """A subagent began, or runs again: the turn that runs waits for it."""
         if self.turns.active is not None:
             self.turns.active.spawned.add(task)
@@ -255,7 +283,8 @@ class Work:
         return use.parent is not None and use.parent in self.tasks.background_calls()
 
     def sync_requests(self, *, withdrawn: bool = False) -> None:
-        """Tell the foreground whether it waits for the user (INV-F4)."""
+        """Tell the foreground, and the subagents, whether they wait for the user (INV-F4)."""
+        self.children.sync_requests(self._asks.asking(), withdrawn=withdrawn)
         if self._asks.blocks(self.tasks.in_background):
             self._feed(self.foreground, RequestOpened())
         else:

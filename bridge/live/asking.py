@@ -115,10 +115,13 @@ class Asking:
         self._forms[request_id] = _Form(params)
         return e.FormReceived(request_id)
 
-    def send_form(self, ask: str, client: SessionClient, answered: Callable[[Answer], None]) -> None:
+    def send_form(
+        self, ask: str, client: SessionClient, session: str, answered: Callable[[Answer], None]
+    ) -> None:
         """Send the form."""
         form = self._forms[ask]
-        form.request = client.request("elicitation/create", form.params, answered)
+        params = {**form.params, "sessionId": session}
+        form.request = client.request("elicitation/create", params, answered)
 
     def settle_form(self, ask: str, answer: object) -> outcome.Reply | outcome.Failure:
         """What the client's answer tells Claude Code; None is an error of the client's."""

@@ -17,6 +17,7 @@ from bridge.view.configuration import Configuration
 from bridge.view.screen import Screen
 from machines import events as e
 from machines import outputs as o
+from machines.child_outputs import Place
 
 Request = Mapping[str, object]
 
@@ -87,15 +88,18 @@ class Control:
 
     def ask_client(self, output: o.AskClient) -> None:
         """Send the request of an ask."""
-        ask = output.ask
-        self._asking.send(
-            ask, self._client, self._setup.id, lambda answer: self._post(read_answer(ask, answer))
-        )
+        ask, session = output.ask, self._session(output.place)
+        known = self._asking.ask(ask)
+        if known is not None and session == self._setup.id:
+            self._screen.routes.surface(known.use.call)
+        self._asking.send(ask, self._client, session, lambda answer: self._post(read_answer(ask, answer)))
 
     def ask_form(self, output: o.AskForm) -> None:
         """Send a form."""
-        ask = output.ask
-        self._asking.send_form(ask, self._client, lambda answer: self._post(read_form_answer(ask, answer)))
+        ask, session = output.ask, self._session(output.place)
+        self._asking.send_form(
+            ask, self._client, session, lambda answer: self._post(read_form_answer(ask, answer))
+        )
 
     def withdraw(self, output: o.WithdrawRequest) -> None:
         """Tell the client that nobody waits for its answer."""
@@ -129,6 +133,9 @@ class Control:
         """Reply with an error."""
         self._asking.forget(output.ask)
         self._process.refuse(output.ask, output.text)
+
+    def _session(self, place: Place) -> str:
+        return self._screen.children.session(place)
 
     async def _prepare(self, ask: str) -> None:
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 
@@ -28,6 +28,7 @@ from bridge.view.titles import Titles
 from machines import events as e
 from machines import outputs as o
 from machines import session_reports as r
+from machines.child_outputs import ChildOutput
 from machines.conversation import Conversation
 from machines.incident import Book
 from wire import rpc
@@ -363,6 +364,7 @@ _PERFORM: Mapping[type, _Perform] = {
     o.CloseCall: lambda p, x: p.screen.close_call(x),
     o.ShowPlan: lambda p, x: p.screen.refine_call(x),
     o.ShowPlanResult: lambda p, x: p.screen.show_plan_result(x),
+    **dict.fromkeys(get_args(ChildOutput), lambda p, x: p.screen.children.show(x)),
     o.ShowResult: lambda p, x: p.screen.show_result(x),
     o.AskClient: lambda p, x: p.control.ask_client(x),
     o.WithdrawRequest: lambda p, x: p.control.withdraw(x),

@@ -56,7 +56,7 @@ class LiveSession:
                 trace.step(setup.id, step)  # type: ignore[arg-type]  # the machines record steps
 
         book = Book(setup.id, host.new_id()) if setup.client.session_failure else None
-        self.conversation = Conversation(record, book=book)
+        self.conversation = Conversation(record, book=book, form=setup.client.subagent_form)
         self._mailbox: Mailbox[Mail] = Mailbox(self._take, host.now)
         self._stream = MessageStream()
         self._reader = FrameReader(
@@ -64,6 +64,7 @@ class LiveSession:
             lambda uuid: self._performer.is_ours(uuid),
             hides_errors=book is not None,
             shows_children=setup.shows_children,
+            native_children=setup.client.subagent_form != "none",
         )
         drop, is_there = self._drop_frames, partial(is_stored, projects=host.projects)
         process = SessionProcess(host.tasks, self.post, drop, host.gate, self._admit, is_there, spawned)

@@ -48,7 +48,9 @@ class Setup:
 
     @property
     def shows_children(self) -> bool:
-        """The text of subagents is shown on the session itself (SA-010, SA-011)."""
+        """The text of subagents is shown: in their own sessions, or on this one (SA-010, SA-011)."""
+        if self.client.subagent_form != "none":
+            return True
         return self.client.subagent_transcript or self.options.get("forwardSubagentText") is True
 
 

@@ -44,11 +44,13 @@ class FrameReader:
         *,
         hides_errors: bool = False,
         shows_children: bool = False,
+        native_children: bool = False,
     ) -> None:
         self._stream = stream
         self._hides_errors = hides_errors  # a client with failure records reads them there (SF-050)
         self._is_prompt = is_prompt
-        self._shows_children = shows_children  # text of subagents on the root session (SA-010, SA-011)
+        self._shows_children = shows_children  # text of subagents is for this client (SA-010, SA-011)
+        self._native_children = native_children  # a record of the session tells nothing of theirs
         self._error_kind: str | None = None
         self._error_text = ""
         self._login = False
@@ -111,7 +113,7 @@ class FrameReader:
             yield _returned(block, raw)
         elif lane is not None and not self._shows_children:
             return
-        elif not self._login and not (self._hides_errors and raw.get("error") is not None):
+        elif not self._login and not (self._hides_error(lane) and raw.get("error") is not None):
             shown = text(block, "thinking" if kind == "thinking" else "text")
             synthetic = mapping(raw, "message").get("model") == SYNTHETIC
             if kind == "text" and lane is None and not synthetic:
@@ -119,7 +121,10 @@ class FrameReader:
             rest = self._stream.rest(lane, message_id, kind, shown)
             if rest is not None:
                 command = text(mapping(raw, "local_command_run"), "command")
-                yield Content(chunk(rest[0], rest[1], message_id, lane), synthetic, command)
+                yield Content(chunk(rest[0], rest[1], message_id, lane), synthetic, command, lane)
+
+    def _hides_error(self, lane: str | None) -> bool:
+        return self._hides_errors and not (self._native_children and lane is not None)
 
     def _note_error(self, raw: Raw, message: Raw) -> None:
         """Remember the kind of an API error: its result does not name it."""

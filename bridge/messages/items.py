@@ -24,6 +24,8 @@ class Content:
     """Claude Code wrote it, not the model."""
     command: str = ""
     """The local command whose output it is."""
+    lane: str | None = None
+    """Whose text it is: None for the root's."""
 
 
 @dataclass(frozen=True, slots=True)

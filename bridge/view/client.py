@@ -16,8 +16,12 @@ class SessionClient:
         """Send one `session/update`."""
         self._peer.notify("session/update", {"sessionId": self._session, "update": update})
 
+    def update_in(self, session: str, update: Mapping[str, object]) -> None:
+        """Send one `session/update` of a subagent's session, or of this one by its id."""
+        self._peer.notify("session/update", {"sessionId": session, "update": update})
+
     def request(self, method: str, params: Mapping[str, object], on_answer: Callable[[Answer], None]) -> int:
-        """Send a request of this session; returns its id."""
+        """Send a request of this session, or of the one that `params` name; returns its id."""
         return self._peer.request(method, {"sessionId": self._session, **params}, on_answer)
 
     def forward(self, message: Mapping[str, object]) -> None:

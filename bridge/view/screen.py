@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from bridge.children.routes import Routes
+from bridge.children.view import ChildrenView
 from bridge.commands.advertised import commands_update
 from bridge.diffs.final import Change, final_change
 from bridge.live.setup import Setup
@@ -55,6 +57,8 @@ class Screen:
         ] = {}  # patches that were worked out before their hook is reported
         self._reporting: Change | None = None
         self.reports = ToolReports(setup.client, setup.cwd, home, final_diff=lambda *_: self._reporting)
+        self.routes = Routes(client, native=setup.client.subagent_form != "none")
+        self.children = ChildrenView(setup.id, client, self.routes, lambda: self.reports)
         self.usage = ContextUsage()
         self.notices = Notices(setup, client, new_id, book)
         self._compactions: set[str] = set()  # shown in this turn
@@ -77,17 +81,17 @@ class Screen:
         if not isinstance(delta, Mapping) or not isinstance(index, int):
             return True
         if delta.get("type") == "input_json_delta":
-            self.send(self.reports.fragment(lane, index, str(delta.get("partial_json", ""))))
+            self.send(self.reports.fragment(lane, index, str(delta.get("partial_json", ""))), lane)
             return True
         block, key = _DELTAS.get(str(delta.get("type")), ("", ""))
         text = delta.get(key)
         if not isinstance(text, str):
             return True
-        if not self._conversation.admits_text:
+        if not (self._conversation.admits_text or self._goes_on(lane)):
             self._stream.drop(lane)
         kind = self._stream.append(lane, index, block, text)
         if kind is not None:
-            self._client.update(chunk(kind, text, self._stream.message_id(lane) or "", lane))
+            self.routes.update(chunk(kind, text, self._stream.message_id(lane) or "", lane), lane)
         return True
 
     def stream_edge(self, raw: Mapping[str, object], event: Mapping[str, object]) -> None:
@@ -129,8 +133,8 @@ class Screen:
     def content(self, item: f.Content) -> None:
         """Text of a consolidated message; a cancel lets only results of open calls pass (M6)."""
         repeats = item.synthetic and bool(self._compactions)  # Claude Code's own words on a compaction
-        if self._conversation.admits_new and not repeats:
-            self._client.update(item.update)
+        if (self._conversation.admits_new or self._goes_on(item.lane)) and not repeats:
+            self.routes.update(item.update, item.lane)
 
     def read_usage(self, item: f.UsageRead) -> None:
         """Token counts of a root message."""
@@ -168,8 +172,10 @@ class Screen:
     def note_task(self, event: Task) -> None:
         """The terminal of a command in the background ends with its task."""
         match event:
-            case e.TaskStarted(task, str(call), backgrounded=backgrounded):
+            case e.TaskStarted(task, str(call), is_subagent, backgrounded):
                 self._tasks[task] = (call, backgrounded)
+                if not is_subagent:
+                    self.routes.forget([call])  # nobody is announced by that call (Routing 5)
             case e.TaskBackgrounded(task, backgrounded) if task in self._tasks:
                 self._tasks[task] = (self._tasks[task][0], backgrounded)
             case e.TaskEnded(task) if task in self._tasks:
@@ -239,17 +245,19 @@ class Screen:
         self._client.update(files_update(output, [self._setup.cwd, *self._setup.add_dirs]))
 
     def show_call(self, output: o.ShowCall, preview: tuple[Mapping[str, object], ...] | None) -> None:
-        """First report of a call."""
+        """First report of a call, which says for good where it is shown."""
+        lane = output.use.parent
         if output.ask is not None:
-            self.send(self.reports.announced(output.use, preview))
+            self.routes.surface(output.use.call, lane)
+            self.send(self.reports.announced(output.use, preview), lane)
         elif output.streaming:
-            self.send(self.reports.started(output.use))
+            self.send(self.reports.started(output.use), lane)
         else:
-            self.send(self.reports.dispatched(output.use))
+            self.send(self.reports.dispatched(output.use), lane)
 
     def refine_call(self, output: o.RefineCall | o.ShowPlan) -> None:
         """Its complete input."""
-        self.send(self.reports.dispatched(output.use))
+        self.send(self.reports.dispatched(output.use), output.use.parent)
 
     def report_progress(self, output: o.ReportProgress) -> None:
         """It runs."""
@@ -272,7 +280,7 @@ class Screen:
     def show_plan_result(self, output: o.ShowPlanResult) -> None:
         """What became of the plan."""
         status = "failed" if output.result.is_error else "completed"
-        self.send(self.reports.returned(output.result, status))
+        self.send(self.reports.returned(output.result, status), output.use.parent)
 
     def deny_call(self, output: o.DenyCall) -> None:
         """A rule refused it."""
@@ -305,10 +313,14 @@ class Screen:
         """A prompt starts: unfinished tasks are shown once more (SE-104)."""
         self.send(self.reports.plan_again())
 
-    def send(self, updates: Iterable[Update]) -> None:
-        """Send updates as they are."""
+    def send(self, updates: Iterable[Update], lane: str | None = None) -> None:
+        """Send updates as they are, each to the session that it belongs to."""
         for update in updates:
-            self._client.update(update)
+            self.routes.update(update, lane)
+
+    def _goes_on(self, lane: str | None) -> bool:
+        """The words of a subagent that no cancel stopped, in its own session."""
+        return self.routes.leads_to_child(lane) and self._conversation.admits(lane)
 
 
 def _lane(raw: Mapping[str, object]) -> str | None:

@@ -1,0 +1,75 @@
+"""The forms in which subagents are shown, and what each has to know how to do (M20, M21)."""
+
+from collections.abc import Collection
+from typing import Literal, Protocol
+
+from machines.agents import Agent
+from machines.air_children import AirChildren
+from machines.calls import Calls
+from machines.child_outputs import Place
+from machines.delegations import Delegation
+from machines.feed import Feed
+from machines.rfd_children import RfdChildren
+from machines.task_events import TaskEnded
+
+FormName = Literal["none", "air", "rfd"]
+
+
+class ChildForm(Protocol):
+    """Drives the lifecycle of each subagent of one session, in one form."""
+
+    hides_launches: bool
+    """The subagent is shown in place of the call that starts it."""
+
+    def register(self, agent: Agent) -> None:
+        """It began; whose it is may not be known yet."""
+
+    def is_waiting(self, agent: Agent) -> bool:
+        """It is not announced yet."""
+
+    def is_over(self, agent: Agent) -> bool:
+        """Nothing of it is shown any more."""
+
+    def place(self, agent: Agent) -> Place:
+        """Where a subagent of it is announced."""
+
+    def announce(self, agent: Agent, parent: Place) -> None:
+        """Its place is known."""
+
+    def rename(self, agent: Agent) -> None:
+        """More is known of what it is called."""
+
+    def delegate(self, agent: Agent, delegation: Delegation | None, text: str, sender: Place | None) -> None:
+        """It is asked again, by a call or by nobody knows what."""
+
+    def wake(self, agent: Agent, delegation: Delegation | None) -> None:
+        """It runs, as a patch of its task says; `delegation` is the likely reason."""
+
+    def ask(self, agent: Agent) -> None:
+        """It asks the user something."""
+
+    def close_asks(self, asking: Collection[str], *, withdrawn: bool) -> None:
+        """These agents have an open request; of the others the last one ended."""
+
+    def speak(self, agent: Agent) -> None:
+        """It begins a message."""
+
+    def finish(self, agent: Agent, event: TaskEnded) -> None:
+        """A run of it ended."""
+
+    def cancel(self, agent: Agent) -> None:
+        """The user cancelled everything."""
+
+    def lose(self, agent: Agent, *, cancelled: bool) -> None:
+        """The process is gone."""
+
+
+def form_of(name: FormName, feed: Feed, calls: Calls) -> ChildForm | None:
+    """The form of a client; without one subagents show on the root."""
+    match name:
+        case "air":
+            return AirChildren(feed, calls)
+        case "rfd":
+            return RfdChildren(feed, calls)
+        case "none":
+            return None
