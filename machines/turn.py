@@ -92,7 +92,20 @@ class Fail:
     incident: ReportIncident | None = None
 
 
-Input = Send | TakeBack | Dispatch | Join | Activate | Steer | Unsteer | Hold | Conclude | Reported | Withdraw | Fail
+Input = (
+    Send
+    | TakeBack
+    | Dispatch
+    | Join
+    | Activate
+    | Steer
+    | Unsteer
+    | Hold
+    | Conclude
+    | Reported
+    | Withdraw
+    | Fail
+)
 Signal = SendPrompt | InsertPrompt | AnswerPrompt
 
 

@@ -9,11 +9,13 @@ import anyio
 
 from bridge.commands.local import LocalCommands
 from bridge.commands.sign_in import McpSignIn
-from bridge.live.answers import Change, Message, failure_error, open_error
+from bridge.live.answers import Message, open_error
+from bridge.live.changes import Changes
 from bridge.live.control import Control
 from bridge.live.host import Host
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.live.setup import Setup, launch
+from bridge.live.work import WorkView
 from bridge.messages import items as f
 from bridge.messages.forwarding import wanted_frames
 from bridge.messages.prompts import claude_content
@@ -73,8 +75,8 @@ class Performer:
         self._injected: list[str] = []
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
         self._fork = setup.fork  # a copy that has no name of its own yet
-        self.changes: dict[str, Change] = {}
-        self._again: set[str] = set()  # changes that a process died on; no change is made a third time
+        self.changes = Changes(process, post)
+        self.work = WorkView(self._client, followed=setup.client.v2)
         self.closed = False
 
     def perform(self, output: o.Output) -> None:
@@ -245,8 +247,14 @@ class Performer:
         result: dict[str, object] = self.config.state()
         if inbound.method in {"session/new", "session/fork"}:
             result = {"sessionId": self._setup.id, **result}
-        inbound.respond(result)
-        self.screen.list_commands(self.process.info.get("commands"))
+        commands = self.screen.commands(self.process.info.get("commands"))
+        if self._setup.client.v2:
+            if inbound.method == "session/resume":
+                self.work.repeat()
+            inbound.respond({**result, "availableCommands": commands["availableCommands"]})
+        else:
+            inbound.respond(result)
+            self._client.update(commands)
         self.offer_sign_in(self._setup.mcp_servers)
 
     def _answer_open(self, _: o.AnswerOpen) -> None:
@@ -272,6 +280,11 @@ class Performer:
         self.opened.set()
         if self._conversation.phase == "closed":  # else it still has a process to stop
             self._end()
+
+    def _insert_prompt(self, output: o.InsertPrompt) -> None:
+        message = self.messages.get(output.turn)
+        if message is not None and message.inserted is not None:
+            message.inserted(self._client)
 
     def _answer_prompt(self, output: o.AnswerPrompt) -> None:
         message, failure = self.messages.pop(output.turn, None), output.outcome.failure
@@ -308,24 +321,6 @@ class Performer:
         self.closing.clear()
         self.closed = True
 
-    # ── changes of the session ──
-
-    def _apply_change(self, output: o.ApplyChange) -> None:
-        change, process = self.changes[output.change], self.process.serial
-
-        def done(error: str | None) -> None:
-            lost = error is not None and self.process.serial != process and output.change not in self._again
-            if lost:
-                self._again.add(output.change)
-            else:
-                self.changes.pop(output.change).answer(error)
-            self._post(e.ChangeFinished(output.change, lost))
-
-        change.apply(done)
-
-    def _fail_change(self, output: o.FailChange) -> None:
-        self.changes.pop(output.change).inbound.fail(*failure_error(output.failure))
-
     def _preview_files(self, output: r.PreviewFiles) -> None:
         def replied(reply: Reply) -> None:
             if isinstance(reply, Exception):
@@ -353,6 +348,7 @@ _PERFORM: Mapping[type, _Perform] = {
     o.StartReplay: Performer._start_replay,
     o.AnswerOpen: Performer._answer_open,
     o.RefuseOpen: Performer._refuse_open,
+    o.InsertPrompt: Performer._insert_prompt,
     o.AnswerPrompt: Performer._answer_prompt,
     o.AnswerClose: Performer._answer_close,
     o.ShowCall: lambda p, x: p.screen.show_call(x, p.control.preview_of(x.ask)),
@@ -375,7 +371,7 @@ _PERFORM: Mapping[type, _Perform] = {
     r.ReportIncident: lambda p, x: p.screen.show_incident(x),
     r.PreviewFiles: Performer._preview_files,
     r.ReportFiles: lambda p, x: p.screen.show_files(x),
-    o.ReportWork: lambda _, __: None,  # ACP v1 has no word for it
+    o.ReportWork: lambda p, x: p.work.report(x),
     o.StartQuery: Performer._start_query,
     o.StopQuery: Performer._stop_query,
     o.ReplaceQuery: Performer._replace_query,
@@ -394,8 +390,8 @@ _PERFORM: Mapping[type, _Perform] = {
     o.AbortAsk: lambda p, x: p.control.abort(x),
     o.AskForm: lambda p, x: p.control.ask_form(x),
     o.ReplyForm: lambda p, x: p.control.reply_form(x),
-    o.ApplyChange: Performer._apply_change,
-    o.FailChange: Performer._fail_change,
+    o.ApplyChange: lambda p, x: p.changes.apply(x),
+    o.FailChange: lambda p, x: p.changes.fail(x),
     o.StartTimer: lambda p, x: p.process.start_timer(x.timer),
     o.StopTimer: lambda p, x: p.process.stop_timer(x.timer),
 }
