@@ -250,6 +250,7 @@ class Performer:
         commands = self.screen.commands(self.process.info.get("commands"))
         if self._setup.client.v2:
             if inbound.method == "session/resume":
+                self.titles.restate(self._setup.title)
                 self.work.repeat()
             inbound.respond({**result, "availableCommands": commands["availableCommands"]})
         else:

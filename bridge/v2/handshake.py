@@ -1,6 +1,7 @@
 """`initialize` on ACP v2: what its client is taken for, and what it is told (`acp-wire` §8.2.1).
 
-Many things that a v1 client has to declare are always there. AIR and steering are not.
+Many things that a v1 client has to declare are always there. AIR and steering are not. As on v1, it
+is read without models.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,16 +9,19 @@ from dataclasses import replace
 
 from bridge.capabilities import ClientCapabilities, read_capabilities
 from bridge.initialize import AGENT_INFO, AGENT_META
+from wire.rpc import INVALID_PARAMS, WireError
 
 PROTOCOL_VERSION = 2
 
 
 def read_client(params: Mapping[str, object]) -> ClientCapabilities:
-    """What the client can do; raises WireError for params that are none of v2 (`acp-wire` §1.3)."""
-    from wire.acp.v2.requests import InitializeRequest  # pydantic: only a v2 client waits for it
-    from wire.params import read
-
-    read(InitializeRequest, params)
+    """What the client can do; raises WireError for one that does not say who it is (`acp-wire` §1.3)."""
+    info = params.get("info")
+    if not isinstance(info, Mapping):
+        raise _missing("info", "must be an object" if "info" in params else "is required")
+    for key in ("name", "version"):
+        if not isinstance(info.get(key), str):
+            raise _missing(f"info.{key}", "must be a string" if key in info else "is required")
     return client_capabilities(_object(params.get("capabilities")))
 
 
@@ -57,6 +61,10 @@ def _auth_method(method: Mapping[str, object]) -> dict[str, object]:
     env = _object(method.get("env"))
     listed = {"env": [{"name": name, "value": value} for name, value in env.items()]} if env else {}
     return {"type": method.get("type", "agent"), "methodId": method["id"], **told, **listed}
+
+
+def _missing(path: str, message: str) -> WireError:
+    return WireError(INVALID_PARAMS, data={"errors": [{"path": path, "message": message}]})
 
 
 def _object(value: object) -> Mapping[str, object]:

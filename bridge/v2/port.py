@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 
 from bridge.peer import Answer, Peer
-from bridge.v2.tools import plain_meta, tool_fields
 from bridge.v2.updates import Updates
 
 Json = Mapping[str, object]
@@ -36,21 +35,13 @@ class TranslatingPort:
         self._peer.withdraw(request_id)
 
     def _permission(self, params: Json) -> Json:
-        """The subject is the call with all of its `_meta`, without a status (§8.2.6, §8.2.11)."""
+        """The texts of the approval, and the call as its subject (§8.2.11)."""
         call = params.get("toolCall")
         if not isinstance(call, Mapping):
             return params
-        session, id = str(params["sessionId"]), str(call.get("toolCallId"))
-        told = {key: value for key, value in params.items() if key not in {"toolCall", "title"}}
-        fields = {key: value for key, value in tool_fields(call).items() if key != "status"}
-        meta = call.get("_meta")
-        own = plain_meta(meta) if isinstance(meta, Mapping) else {}
-        known = self.updates.calls.meta(session, id)
-        claude = {**_mapping(known.get("claudeCode")), **_mapping(own.get("claudeCode"))}
-        shown = {**known, **own, **({"claudeCode": claude} if claude else {})}
-        subject = {"toolCallId": id, **fields, **({"_meta": shown} if shown else {})}
-        title = params.get("title") or fields.get("title") or "Use tool?"
-        return {**told, "title": title, "subject": {"type": "tool_call", "toolCall": subject}}
+        subject = self.updates.calls.subject(str(params["sessionId"]), call)
+        told = {key: value for key, value in params.items() if key != "toolCall"}
+        return {**told, "subject": {"type": "tool_call", "toolCall": subject}}
 
 
 def _refusing(params: Json, on_answer: Callable[[Answer], None]) -> Callable[[Answer], None]:

@@ -84,7 +84,6 @@ def _prompt(sessions: Sessions, inbound: Inbound) -> None:
     """Answered once it is in the conversation; a prompt without content is none."""
     prompting.check_kinds(inbound.params.get("prompt"))
     read(w.PromptRequest, inbound.params)
-    inbound.read_as(_without_air(inbound.params), dict)
     prompting.prompt(sessions, inbound)
 
 
@@ -109,7 +108,7 @@ def _configure(sessions: Sessions, inbound: Inbound, port: Port) -> None:
 
 def _setup(request: w.NewSessionRequest, given: Mapping[str, object]) -> Params:
     """The same request in the terms of v1."""
-    return {**_without_air(given), "mcpServers": [_server(server) for server in _unique(request.mcp_servers)]}
+    return {**given, "mcpServers": [_server(server) for server in _unique(request.mcp_servers)]}
 
 
 def _unique(servers: list[w.McpServer]) -> list[w.McpServer]:
@@ -132,11 +131,3 @@ def _server(server: w.McpServer) -> Params:
         case _:
             text = f"Invalid params: MCP servers of type {server.type} are not supported"
             raise rpc.WireError(rpc.INVALID_PARAMS, text, {"type": server.type})
-
-
-def _without_air(params: Mapping[str, object]) -> Params:
-    """What AIR asks for in `_meta` is for v1 alone (TC-038)."""
-    meta = params.get("_meta")
-    if not isinstance(meta, Mapping) or "jetbrains" not in meta:
-        return dict(params)
-    return {**params, "_meta": {key: value for key, value in meta.items() if key != "jetbrains"}}

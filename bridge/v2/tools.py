@@ -36,10 +36,17 @@ class ToolCalls:
         for key in [key for key in self._calls if key[0] == session]:
             del self._calls[key]
 
-    def meta(self, session: str, call: str) -> dict[str, object]:
-        """All that the client holds of a call's `_meta`."""
-        known = self._calls.get((session, call))
-        return dict(known.meta) if known is not None else {}
+    def subject(self, session: str, call: Json) -> Update:
+        """The call of a permission request, which the client takes as one more report of it.
+
+        It has no status, and all that is known of its `_meta` (§8.2.6).
+        """
+        id = str(call.get("toolCallId"))
+        self._remember(session, id)
+        known = self._calls[session, id]
+        _changed(known, plain_meta(_mapping(call.get("_meta"))), again=False)
+        fields = {key: value for key, value in tool_fields(call).items() if key != "status"}
+        return {"toolCallId": id, **fields, **({"_meta": dict(known.meta)} if known.meta else {})}
 
     def updates(self, session: str, update: Json) -> list[Update]:
         """A `tool_call` or `tool_call_update` of v1: first what its terminal tells, then the rest."""

@@ -58,9 +58,19 @@ class V2Chat:
         return self.chat.updates(kind, since=since)
 
     def call(self, index: int = 0) -> Json:
-        """One of its tool calls, as an editor of v2 holds it in the end: null clears, `_meta` is patched."""
-        ids = list(dict.fromkeys(each["toolCallId"] for each in self.updates("tool_call_update")))
-        return merged([each for each in self.updates("tool_call_update") if each["toolCallId"] == ids[index]])
+        """One of its tool calls, as an editor of v2 holds it in the end: null clears, `_meta` is patched.
+
+        The subject of a permission request counts like an update.
+        """
+        told: list[Json] = []
+        for message in self.chat.client.messages[self.chat.start :]:
+            params = message.body.get("params") or {}
+            if message.direction == "received" and params.get("sessionId") == self.session:
+                subject = params.get("subject", {}).get("toolCall")
+                told.append(subject or params.get("update") or {})
+        calls = [each for each in told if "toolCallId" in each]
+        ids = list(dict.fromkeys(each["toolCallId"] for each in calls))
+        return merged([each for each in calls if each["toolCallId"] == ids[index]])
 
 
 def merged(updates: Sequence[Json]) -> Json:

@@ -4,9 +4,9 @@ import base64
 
 import pytest
 
-from tests.e2e.chat import SLEEP, bash, script, slow, use
+from tests.e2e.chat import SLEEP, bash, script, slow
 from tests.e2e.v2.conftest import NewV2Chat
-from tests.support.rpc import Json, RpcError
+from tests.support.rpc import Json
 
 pytestmark = [pytest.mark.anyio, pytest.mark.live]
 

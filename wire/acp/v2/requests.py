@@ -9,9 +9,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from wire.acp.base import Bool, Int, Lenient, List, Marker, Str, Wire
+from wire.acp.base import Bool, List, Str, Wire
 from wire.acp.content import ContentBlock
-from wire.acp.initialize import Implementation
 from wire.acp.session import EnvVariable, HttpHeader
 
 
@@ -19,37 +18,6 @@ class Unknown(Wire):
     """A member of an open union that this release does not know."""
 
     type: Str
-
-
-# ── the handshake ─────────────────────────────────────────────────────────────
-
-
-class AuthCapabilities(Wire):
-    """`auth` of the client: markers are objects."""
-
-    terminal: Lenient[Marker] = None
-
-
-class ElicitationCapabilities(Wire):
-    """`elicitation`: the modes of questions that the client shows."""
-
-    form: Lenient[Marker] = None
-    url: Lenient[Marker] = None
-
-
-class ClientCapabilities(Wire):
-    """`capabilities` of the client."""
-
-    auth: Lenient[AuthCapabilities] = None
-    elicitation: Lenient[ElicitationCapabilities] = None
-
-
-class InitializeRequest(Wire):
-    """Params of `initialize`, once both sides speak v2."""
-
-    protocol_version: Int
-    info: Implementation
-    capabilities: Lenient[ClientCapabilities] = None
 
 
 # ── sessions ──────────────────────────────────────────────────────────────────
