@@ -57,18 +57,22 @@ class V2Chat:
         """Payloads of its updates."""
         return self.chat.updates(kind, since=since)
 
-    def call(self, index: int = 0) -> Json:
-        """One of its tool calls, as an editor of v2 holds it in the end: null clears, `_meta` is patched.
-
-        The subject of a permission request counts like an update.
-        """
+    def told(self) -> list[Json]:
+        """Payloads of its updates, and the calls that its permission requests are about."""
         told: list[Json] = []
         for message in self.chat.client.messages[self.chat.start :]:
             params = message.body.get("params") or {}
             if message.direction == "received" and params.get("sessionId") == self.session:
                 subject = params.get("subject", {}).get("toolCall")
                 told.append(subject or params.get("update") or {})
-        calls = [each for each in told if "toolCallId" in each]
+        return told
+
+    def call(self, index: int = 0) -> Json:
+        """One of its tool calls, as an editor of v2 holds it in the end: null clears, `_meta` is patched.
+
+        The subject of a permission request counts like an update.
+        """
+        calls = [each for each in self.told() if "toolCallId" in each]
         ids = list(dict.fromkeys(each["toolCallId"] for each in calls))
         return merged([each for each in calls if each["toolCallId"] == ids[index]])
 
