@@ -7,7 +7,8 @@ Json = Mapping[str, object]
 
 def opened(result: Json) -> Json:
     """A session that was created, restored or copied: its modes are one of the options."""
-    told = {key: value for key, value in result.items() if key not in {"modes", "configOptions"}}
+    others = {"modes", "configOptions", "availableCommands"}
+    told = {key: value for key, value in result.items() if key not in others}
     if isinstance(result.get("configOptions"), list):
         told["configOptions"] = config_options(result["configOptions"])
     if isinstance(result.get("availableCommands"), list):

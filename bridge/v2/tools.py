@@ -5,6 +5,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bridge.diffs.patch import git_patch
+
 Json = Mapping[str, object]
 Update = dict[str, object]
 
@@ -97,16 +99,21 @@ def plain_meta(meta: Json) -> Update:
 
 
 def _changed(call: _Call, news: Json, *, again: bool) -> Update:
-    """The patch by top-level key; what is under `claudeCode` is merged before, since a patch replaces it."""
-    held = call.meta
-    wanted = {} if again else dict(held)
-    wanted |= news
-    claude = {} if again else {**_mapping(held.get("claudeCode"))}
-    claude |= _mapping(news.get("claudeCode"))
-    if claude:
-        wanted["claudeCode"] = claude
-    patch = {key: value for key, value in wanted.items() if key not in held or held[key] != value}
-    patch |= dict.fromkeys(held.keys() - wanted.keys())
+    """The patch by top-level key; what is under `claudeCode` is merged before, since a patch replaces it.
+
+    A `toolResponse` is told and not kept: it may be large, and nothing behind it changes the rest.
+    """
+    before = call.meta
+    held = {} if again else before
+    claude, told = _mapping(held.get("claudeCode")), _mapping(news.get("claudeCode"))
+    lasting = {**claude, **{key: value for key, value in told.items() if key != "toolResponse"}}
+    wanted = {**held, **news}
+    if told:
+        wanted["claudeCode"] = lasting
+    patch = {key: value for key, value in wanted.items() if key not in before or before[key] != value}
+    if "toolResponse" in told:
+        patch["claudeCode"] = {**lasting, **told}
+    patch |= dict.fromkeys(before.keys() - wanted.keys())
     call.meta = wanted
     return patch
 
@@ -166,8 +173,6 @@ def _content(item: object) -> object:
         added = "\nnew file mode " in exact.partition("@@")[0]
         return _diff(path, exact, added=added)
     old, new = item.get("oldText"), item.get("newText")
-    from bridge.diffs.patch import git_patch  # with the rest of a session's code
-
     patch = git_patch(path, old if isinstance(old, str) else None, str(new or ""))
     return _diff(path, patch, added=old is None)
 

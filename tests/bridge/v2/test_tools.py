@@ -91,6 +91,25 @@ def test_only_keys_of_meta_that_changed_are_sent_and_what_is_below_is_merged() -
     }
 
 
+def test_what_a_tool_answered_is_told_and_not_kept() -> None:
+    calls = ToolCalls()
+    told(calls, start(_meta=claude(toolName="Read", parentToolUseId="p")))
+    answer = {"stdout": "x" * 100}
+    (sent,) = told(calls, more(_meta=claude(toolName="Read", parentToolUseId="p", toolResponse=answer)))
+    assert sent["_meta"] == {"claudeCode": {"parentToolUseId": "p", "toolResponse": answer}}
+    (sent,) = told(calls, more(status="completed", _meta=claude(toolName="Read", parentToolUseId="p")))
+    assert "_meta" not in sent, "it stays with the client"
+    assert calls.subject(SESSION, {"toolCallId": "t"})["_meta"] == {"claudeCode": {"parentToolUseId": "p"}}
+
+
+def test_an_answer_alone_is_cleared_when_the_call_starts_again() -> None:
+    calls = ToolCalls()
+    told(calls, start())
+    told(calls, more(_meta=claude(toolName="Read", toolResponse={"a": 1})))
+    (sent,) = told(calls, start())
+    assert sent["_meta"] == {"claudeCode": None}
+
+
 def test_calls_of_other_sessions_are_others() -> None:
     calls = ToolCalls()
     told(calls, start(_meta=claude(parentToolUseId="p")))

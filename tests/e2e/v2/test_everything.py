@@ -1,4 +1,4 @@
-"""Every tool once on ACP v2, plan mode, and commands that are answered locally; the oracle checks each message."""
+"""Every tool once on ACP v2, plan mode, and local commands; the oracle checks each message."""
 
 import pytest
 

@@ -256,3 +256,28 @@ async def test_v1_hears_nothing_of_all_this(start_agent: StartAgent) -> None:
     assert result["stopReason"] == "end_turn"
     kinds = {update["sessionUpdate"] for update in client.updates(session)}
     assert not kinds & {"state_update", "user_message"}
+
+
+@pytest.mark.contract("V2-030")
+async def test_a_subagent_that_fails_says_why_on_both_streams(v2_chat: NewV2Chat) -> None:
+    chat = await v2_chat()
+    work = agent(["Child hi.", bash("echo a")], [{"error": 400, "message": "Bad child."}])
+    assert (await chat.ask(script([work], ["All done."])))["stopReason"] == "end_turn"
+    (child,) = children(chat.chat)
+    told = [u for where, u in updates(chat.chat) if where == child and u["sessionUpdate"] == "state_update"]
+    assert (told[-1]["stopReason"], told[-1]["error"]["code"]) == ("error", -32603)
+    assert "Bad child." in told[-1]["error"]["message"]
+    parents = [u for u in chat.updates("subagent_update") if "state" in u]
+    assert parents[-1]["state"] == {key: told[-1][key] for key in ("state", "stopReason", "error")}
+
+
+async def test_a_session_that_works_is_taken_up_as_it_is(v2_chat: NewV2Chat) -> None:
+    chat = await v2_chat()
+    await chat.chat.prompt(script([slow(20)])).result()
+    mark = chat.mark
+    await chat.chat.client.request(
+        "session/resume", {"sessionId": chat.session, "cwd": str(chat.chat.project)}
+    )
+    (state,) = [each for each in chat.updates("state_update", since=mark) if "stopReason" not in each][:1]
+    assert state["state"] == "running"
+    await chat.ended(since=mark)
