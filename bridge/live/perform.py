@@ -13,7 +13,8 @@ from bridge.live.answers import Message, open_error
 from bridge.live.changes import Changes
 from bridge.live.control import Control
 from bridge.live.host import Host
-from bridge.live.process import Post, Reply, SessionProcess
+from bridge.live.inquiries import learn_window, preview_files
+from bridge.live.process import Post, SessionProcess
 from bridge.live.setup import Setup, launch
 from bridge.live.work import WorkView
 from bridge.messages import items as f
@@ -270,7 +271,7 @@ class Performer:
                 self._post(e.CloseRequested())
                 return
             self.answer_opening(inbound)
-            self._learn_window()
+            learn_window(self.process, self.screen.usage)
 
         self.config.begin(self.process.info, settled)
 
@@ -322,26 +323,6 @@ class Performer:
         self.closing.clear()
         self.closed = True
 
-    def _preview_files(self, output: r.PreviewFiles) -> None:
-        def replied(reply: Reply) -> None:
-            if isinstance(reply, Exception):
-                self._post(e.FilesPreviewed(output.turn, None, failed=True))
-                return
-            files = reply.get("filesChanged") if reply.get("canRewind") is True else None
-            listed = tuple(str(path) for path in files) if isinstance(files, list) else None
-            self._post(e.FilesPreviewed(output.turn, listed))
-
-        self.process.request("rewind_files", replied, user_message_id=output.turn, dry_run=True)
-
-    def _learn_window(self) -> None:
-        """Claude Code's own estimate of the window, until a result tells it; nobody waits for it."""
-
-        def replied(reply: Reply) -> None:
-            if isinstance(reply, Mapping):
-                self.screen.usage.suggest(reply.get("rawMaxTokens"))
-
-        self.process.request("get_context_usage", replied, detail="summary")
-
 
 _Perform = Callable[[Performer, Any], object]
 
@@ -370,7 +351,7 @@ _PERFORM: Mapping[type, _Perform] = {
     r.ShowSummary: lambda p, x: p.screen.show_summary(x),
     r.PublishGoal: lambda p, x: p.screen.show_goal(x),
     r.ReportIncident: lambda p, x: p.screen.show_incident(x),
-    r.PreviewFiles: Performer._preview_files,
+    r.PreviewFiles: lambda p, x: preview_files(p.process, p._post, x),
     r.ReportFiles: lambda p, x: p.screen.show_files(x),
     o.ReportWork: lambda p, x: p.work.report(x),
     o.StartQuery: Performer._start_query,
