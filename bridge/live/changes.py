@@ -1,28 +1,29 @@
-"""Changes of a session's configuration that clients asked for: carried out one at a time (INV-S5)."""
+"""Changes of mode and configuration: the requests that want them, until each is answered (INV-S5)."""
+
+from collections.abc import Callable
 
 from bridge.live.answers import Change, failure_error
-from bridge.live.process import Post, SessionProcess
-from machines import events as e
-from machines import outputs as o
+from bridge.live.process import SessionProcess
+from machines.events import ChangeFinished
+from machines.outputs import ApplyChange, FailChange
 
 
 class Changes:
-    """Every change that was not answered yet, by its id."""
+    """Carries out the changes of one session, as its lifecycle orders them."""
 
-    def __init__(self, process: SessionProcess, post: Post) -> None:
+    def __init__(self, process: SessionProcess, post: Callable[[ChangeFinished], None]) -> None:
         self._process = process
         self._post = post
         self._waiting: dict[str, Change] = {}
-        self._again: set[str] = set()  # changes that a process died on; no change is made a third time
+        self._again: set[str] = set()  # a process died on them; no change is made a third time
 
     def add(self, id: str, change: Change) -> None:
         """A client wants it."""
         self._waiting[id] = change
 
-    def apply(self, output: o.ApplyChange) -> None:
-        """Carry it out; if the process dies on it, it is not over yet."""
-        id = output.change
-        change, process = self._waiting[id], self._process.serial
+    def apply(self, output: ApplyChange) -> None:
+        """Carry it out; a process that dies meanwhile leaves it to the next one (decision 28)."""
+        id, process = output.change, self._process.serial
 
         def done(error: str | None) -> None:
             lost = error is not None and self._process.serial != process and id not in self._again
@@ -30,10 +31,10 @@ class Changes:
                 self._again.add(id)
             else:
                 self._waiting.pop(id).answer(error)
-            self._post(e.ChangeFinished(id, lost))
+            self._post(ChangeFinished(id, lost))
 
-        change.apply(done)
+        self._waiting[id].apply(done)
 
-    def fail(self, output: o.FailChange) -> None:
-        """Claude Code did not come back for it."""
+    def fail(self, output: FailChange) -> None:
+        """Answer that there is no process to carry it out."""
         self._waiting.pop(output.change).inbound.fail(*failure_error(output.failure))
