@@ -3,13 +3,15 @@
 Each has its lifecycle; none of them holds a prompt but a file report, for two seconds.
 """
 
+from dataclasses import replace
+
 from machines import compaction as c
 from machines import goal as g
 from machines.events import ApiRetried, GoalCommand, LimitReplayed
 from machines.failure_table import facts_of, retry_facts
 from machines.feed import Feed
 from machines.incident import Activate, Book, Incident, Recover, Recovery, Warn
-from machines.outputs import Failure, FailureKind
+from machines.outputs import Failure, FailureKind, Outcome
 from machines.report import Collect, FileReport, FilesListed, Unavailable
 from machines.session_reports import ReportIncident, UnavailableReason
 
@@ -76,6 +78,12 @@ class Companions:
             return None
         incident = self._incident(self._book.turn_id(turn), _recovery(failure))
         return next((out for out in incident.handle(Activate(facts_of(failure)))), None)
+
+    def recorded(self, turn: str, outcome: Outcome) -> Outcome:
+        """The end of a turn with the record of its failure, if it has one."""
+        if outcome.failure is None:
+            return outcome
+        return replace(outcome, incident=self.fail(turn, outcome.failure))
 
     def fail_session(self, failure: Failure) -> bool:
         """Tell a failure that belongs to no turn; whether the client has records."""

@@ -245,7 +245,7 @@ class Work:
         members = [turn for turn in turns if not turn.is_terminated]
         for turn in members:
             usage = self._tally.usage() if turn is members[-1] else None
-            self._feed(turn, Conclude(self._recorded(turn, outcome), usage))
+            self._feed(turn, Conclude(self._companions.recorded(turn.uuid, outcome), usage))
             if outcome == Outcome() and self._companions.collects(turn.uuid):
                 continue  # the report comes before the answer
             self._companions.no_files(
@@ -382,17 +382,10 @@ class Work:
         free = turn is not None and turn.phase == "held" and not self.tasks.holds(turn.spawned)
         return turn if free else None
 
-    def _recorded(self, turn: Turn, outcome: Outcome) -> Outcome:
-        if outcome.failure is None:
-            return outcome
-        record = self._companions.fail(turn.uuid, outcome.failure)
-        return Outcome(outcome.stop_reason, outcome.failure, record)
-
     def promote(self) -> None:
         """Output now belongs to the next prompt that Claude Code has taken up."""
         if self.turns.active is not None:
             return
-        for turn in self.turns:
-            if turn.is_taken_up:
-                self.activate(turn)
-                return
+        following = next((turn for turn in self.turns if turn.is_taken_up), None)
+        if following is not None:
+            self.activate(following)
