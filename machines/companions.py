@@ -3,8 +3,6 @@
 Each has its lifecycle; none of them holds a prompt but a file report, for two seconds.
 """
 
-from dataclasses import replace
-
 from machines import compaction as c
 from machines import goal as g
 from machines.events import ApiRetried, GoalCommand, LimitReplayed
@@ -79,11 +77,11 @@ class Companions:
         incident = self._incident(self._book.turn_id(turn), _recovery(failure))
         return next((out for out in incident.handle(Activate(facts_of(failure)))), None)
 
-    def recorded(self, turn: str, outcome: Outcome) -> Outcome:
-        """The end of a turn with the record of its failure, if it has one."""
+    def record(self, turn: str, outcome: Outcome) -> Outcome:
+        """The outcome of a turn, with the record of its failure."""
         if outcome.failure is None:
             return outcome
-        return replace(outcome, incident=self.fail(turn, outcome.failure))
+        return Outcome(outcome.stop_reason, outcome.failure, self.fail(turn, outcome.failure))
 
     def fail_session(self, failure: Failure) -> bool:
         """Tell a failure that belongs to no turn; whether the client has records."""

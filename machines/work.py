@@ -231,9 +231,8 @@ class Work:
                 self._companions.interrupted()
             else:
                 self._companions.turn_ended()
-        for turn in turns:
-            if turn.is_written and outcome.stop_reason != "cancelled":
-                self._feed(turn, Join())
+        for turn in [turn for turn in turns if turn.is_written and outcome.stop_reason != "cancelled"]:
+            self._feed(turn, Join())
         self.end_work(outcome, self._tally.usage())
         self.conclude(turns, outcome)
         self._unowed = 0
@@ -245,7 +244,7 @@ class Work:
         members = [turn for turn in turns if not turn.is_terminated]
         for turn in members:
             usage = self._tally.usage() if turn is members[-1] else None
-            self._feed(turn, Conclude(self._companions.recorded(turn.uuid, outcome), usage))
+            self._feed(turn, Conclude(self._companions.record(turn.uuid, outcome), usage))
             if outcome == Outcome() and self._companions.collects(turn.uuid):
                 continue  # the report comes before the answer
             self._companions.no_files(
@@ -384,8 +383,5 @@ class Work:
 
     def promote(self) -> None:
         """Output now belongs to the next prompt that Claude Code has taken up."""
-        if self.turns.active is not None:
-            return
-        following = next((turn for turn in self.turns if turn.is_taken_up), None)
-        if following is not None:
+        if self.turns.active is None and (following := self.turns.following()) is not None:
             self.activate(following)
