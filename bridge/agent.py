@@ -14,7 +14,13 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from bridge.capabilities import ClientCapabilities, read_capabilities
-from bridge.initialize import check_version, initialize_response
+from bridge.initialize import (
+    Versions,
+    choose_version,
+    declared_capabilities,
+    initialize_response,
+    read_version,
+)
 from bridge.peer import Cause, Inbound, Peer
 from machines import connection as m
 from wire import rpc
@@ -50,7 +56,15 @@ class Surroundings(Protocol):
 class Agent:
     """Routes the messages of one connection."""
 
-    def __init__(self, peer: Peer, surroundings: Surroundings, sign_in: SignIn) -> None:
+    def __init__(
+        self,
+        peer: Peer,
+        surroundings: Surroundings,
+        sign_in: SignIn,
+        versions: Versions = frozenset({1}),
+    ) -> None:
+        self._versions = versions
+        self._asked = False  # a request other than `initialize` came
         self._peer = peer
         self._sign_in = sign_in
         self._surroundings = surroundings
@@ -76,8 +90,10 @@ class Agent:
         elif self._connection.phase == "opened":
             inbound.fail(rpc.INVALID_REQUEST, "Invalid request", "first ACP request must be initialize")
         elif self._sessions is not None:
+            self._asked = True
             self._sessions.request(inbound)
         else:
+            self._asked = True
             self._deferred.append(lambda sessions: self._serve(sessions, inbound))
 
     def notification(self, method: str, params: Mapping[str, object]) -> None:
@@ -105,21 +121,40 @@ class Agent:
 
     def _initialize(self, inbound: Inbound) -> None:
         params = inbound.params
-        check_version(params)
+        version = choose_version(read_version(params), self._versions)
         if self._connection.phase == "opened":
-            self._client = read_capabilities(params.get("clientCapabilities"))
+            self._client = self._read_client(version, params)
+            self._peer.only_proper_ids = self._client.v2
+        elif self._client.v2 and self._asked:
+            problem = "ACP v2 initialize must not be repeated after other requests"
+            raise rpc.WireError(rpc.INVALID_REQUEST, data=problem)
         else:
             log.info("a repeated initialize changes nothing")
         self._feed(m.Initialize(), inbound)
+
+    def _read_client(self, version: int, params: Mapping[str, object]) -> ClientCapabilities:
+        if version == 1:
+            return read_capabilities(declared_capabilities(params))
+        from bridge.v2.handshake import read_client
+
+        return read_client(params)
+
+    def _response(self) -> Mapping[str, object]:
+        methods = self._sign_in(self._client)
+        if not self._client.v2:
+            return initialize_response(self._client, methods)
+        from bridge.v2 import handshake
+
+        return handshake.initialize_response(methods)
 
     def _feed(self, event: m.Input, inbound: Inbound | None = None) -> None:
         for output in self._connection.handle(event):
             match output:
                 case m.Negotiate() if inbound is not None:
-                    inbound.respond(initialize_response(self._client, self._sign_in(self._client)))
+                    inbound.respond(self._response())
                     self._surroundings.tasks.start_soon(self._load)
                 case m.RepeatAnswer() if inbound is not None:
-                    inbound.respond(initialize_response(self._client, self._sign_in(self._client)))
+                    inbound.respond(self._response())
                 case m.DrainRequests():
                     self._surroundings.tasks.start_soon(self._drain)
                 case m.CloseSessions():

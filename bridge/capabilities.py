@@ -27,6 +27,9 @@ AIR_CAPABILITIES = (
 class ClientCapabilities:
     """Every choice that depends on the client; the default is a client that declares nothing."""
 
+    v2: bool = False
+    """It speaks ACP v2: prompts are answered once they are in the conversation, states of work are told,
+    and `bridge.v2` says everything in that version's words."""
     air: bool = False
     """The client is JetBrains AIR: it declared an object, also a malformed one."""
     air_capabilities: frozenset[str] = frozenset()
@@ -52,7 +55,7 @@ class ClientCapabilities:
     @property
     def diff_patch(self) -> bool:
         """Changes go out as exact git patches."""
-        return "diffPatch" in self.air_capabilities
+        return self.v2 or "diffPatch" in self.air_capabilities
 
     @property
     def plan_file(self) -> bool:

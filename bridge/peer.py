@@ -24,6 +24,9 @@ _INTERNAL_ERROR = (rpc.INTERNAL_ERROR, rpc.MESSAGES[rpc.INTERNAL_ERROR])
 
 A = ParamSpec("A")
 
+Translate = Callable[[Mapping[str, object]], Mapping[str, object]]
+"""From a result to the one that is sent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -39,9 +42,10 @@ class Inbound:
     def __init__(self, request: rpc.Request, settle: Callable[["Inbound", dict[str, object]], None]) -> None:
         self.id = request.id
         self.method = request.method
-        self._params = request.params
+        self._params: object = request.params
         self._settle = settle
         self._answered = False
+        self._translate: Translate | None = None
 
     @property
     def params(self) -> Mapping[str, object]:
@@ -57,8 +61,14 @@ class Inbound:
         """Whether the response was sent."""
         return self._answered
 
+    def read_as(self, params: Mapping[str, object], translate: Translate) -> None:
+        """Let whoever serves it see other params; its result is translated before it is sent."""
+        self._params, self._translate = params, translate
+
     def respond(self, result: Mapping[str, object]) -> None:
         """Answer with a result."""
+        if self._translate is not None and not self._answered:
+            result = self._translate(result)
         self._answer(rpc.success(self.id, result))
 
     def fail(self, code: int, message: str, data: object | None = None) -> None:
@@ -99,11 +109,27 @@ class Handler(Protocol):
         """No answer will come any more; after `broken` nothing that is sent arrives either."""
 
 
+class Port(Protocol):
+    """Where a session sends: the peer, or what says the same in another version of the protocol."""
+
+    def notify(self, method: str, params: Mapping[str, object]) -> None:
+        """Send a notification."""
+
+    def request(self, method: str, params: Mapping[str, object], on_answer: Callable[[Answer], None]) -> int:
+        """Send a request and return its id; `on_answer` is called at most once."""
+
+    def withdraw(self, request_id: int) -> None:
+        """Stop waiting for an answer and tell the client."""
+
+
 class Peer:
     """The client, as the agent sees it.
 
     `send` takes whole lines and never blocks. `serve` makes the handler, which may keep the peer.
     """
+
+    only_proper_ids = False
+    """Requests have a text or an integer for an id, as ACP v2 has it."""
 
     def __init__(self, send: Callable[[bytes], None], serve: Callable[["Peer"], Handler]) -> None:
         self._send = send
@@ -173,6 +199,10 @@ class Peer:
     # ── what arrives ──────────────────────────────────────────────────────────
 
     def _requested(self, request: rpc.Request) -> None:
+        if self.only_proper_ids and not isinstance(request.id, str | int):
+            problem = "Invalid request: ACP v2 request IDs must be strings or integers"
+            self._write(rpc.failure(None, rpc.INVALID_REQUEST, problem))
+            return
         inbound = Inbound(request, self._settle)
         self._inbound.setdefault(rpc.key(request.id), []).append(inbound)
         try:

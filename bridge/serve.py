@@ -16,17 +16,16 @@ from anyio.abc import TaskGroup
 
 from bridge.agent import Agent
 from bridge.capabilities import ClientCapabilities
+from bridge.initialize import Versions, served_versions
 from bridge.logs import set_up_logs
-from bridge.peer import Peer
+from bridge.peer import Peer, Port
 from bridge.stdio import Writer, claim_stdout, read_lines
 from bridge.tracing import TRACE, TRACE_TEXT, Trace
 
 if TYPE_CHECKING:
-    from bridge.methods.sessions import Sessions
+    from bridge.methods.sessions import Method, Sessions
 
 log = logging.getLogger(__name__)
-
-PROTOCOL = "CLAUDE_AGENT_ACP_PROTOCOL"
 
 FLUSH = 5.0
 """Seconds that the last messages get to reach a client that reads slowly."""
@@ -36,12 +35,12 @@ def serve(environ: Mapping[str, str], trace: str | None = None, *, hide_claude: 
     """Serve one client on stdin and stdout until it is gone; returns the exit status."""
     stdout = claim_stdout()
     set_up_logs(environ)
-    if environ.get(PROTOCOL, "v1") not in {"", "v1"}:
-        log.warning(
-            "%s asks for another protocol than ACP v1, the only one that this release serves", PROTOCOL
-        )
+    versions, problem = served_versions(environ)
+    if problem is not None:
+        log.warning("%s", problem)
     path = trace or environ.get(TRACE)
-    process = AgentProcess(stdout, _open_trace(path, environ) if path else None, hide_claude=hide_claude)
+    opened = _open_trace(path, environ) if path else None
+    process = AgentProcess(stdout, opened, versions, hide_claude=hide_claude)
     anyio.run(process.run)
     return process.status
 
@@ -51,7 +50,8 @@ class AgentProcess:
 
     tasks: TaskGroup
 
-    def __init__(self, stdout: int, trace: Trace | None, *, hide_claude: bool) -> None:
+    def __init__(self, stdout: int, trace: Trace | None, versions: Versions, *, hide_claude: bool) -> None:
+        self._versions = versions
         self._hide_claude = hide_claude
         self._stdout = stdout
         self._trace = trace
@@ -78,7 +78,6 @@ class AgentProcess:
         from bridge.config.settings import managed_env, managed_path, read_tier
         from bridge.live.host import Host
         from bridge.methods.sessions import Sessions
-        from bridge.methods.table import METHODS
         from bridge.sessions.folders import config_folder, projects_folder
 
         policy = read_tier(managed_path(sys.platform))
@@ -89,8 +88,9 @@ class AgentProcess:
         gc.freeze()  # the imports stay; no later collection looks at them
         gc.enable()
         projects = projects_folder(config_folder(os.environ, Path.home()))
+        port, methods = _spoken(peer, client)
         host = Host(
-            peer=peer,
+            peer=port,
             accounts=Accounts(
                 self.tasks,
                 lambda status: peer.notify("_auth/status_update", {"authStatus": status}),
@@ -106,7 +106,7 @@ class AgentProcess:
             environ=os.environ,
             projects=projects,
         )
-        return Sessions(host, client, METHODS, projects)
+        return Sessions(host, client, methods, projects)
 
     def shut(self, *, clean: bool) -> None:
         """The agent is done."""
@@ -114,7 +114,7 @@ class AgentProcess:
         self._done.set()
 
     def _make_agent(self, peer: Peer) -> Agent:
-        self._agent = Agent(peer, self, self._sign_in)
+        self._agent = Agent(peer, self, self._sign_in, self._versions)
         return self._agent
 
     def _sign_in(self, client: ClientCapabilities) -> Sequence[Mapping[str, object]]:
@@ -136,6 +136,19 @@ class AgentProcess:
             async for received in signals:
                 log.info("ends on %s", received.name)
                 self._agent.stop()
+
+
+def _spoken(peer: Peer, client: ClientCapabilities) -> "tuple[Port, Mapping[str, Method]]":
+    """Where sessions send, and the methods of the version that was agreed."""
+    if client.v2:
+        from bridge.v2 import requests
+        from bridge.v2.port import TranslatingPort
+
+        port = TranslatingPort(peer)
+        return port, requests.methods(port, port.updates)
+    from bridge.methods.table import METHODS
+
+    return peer, METHODS
 
 
 def _open_trace(path: str, environ: Mapping[str, str]) -> Trace | None:

@@ -44,7 +44,7 @@ def attribute(result: Result, turns: Turns, ledger: Ledger) -> Attribution:
         return Consumed()
     if turns.active is not None and turns.active.phase != "held":
         return Own((turns.active,))
-    head = next((turn for turn in turns.waiting() if turn.phase in {"queued", "dispatched"}), None)
+    head = next((turn for turn in turns.waiting() if turn.is_written), None)
     if ledger.consume_unstamped(head.place if head is not None else None) or head is None:
         return Consumed()
     return Own((head,))

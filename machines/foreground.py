@@ -13,6 +13,7 @@ from statemachine import State
 
 from machines._core import Lifecycle, stay
 from machines.outputs import Outcome, ReportWork
+from machines.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class WorkEnded:
     """The turn was answered or held, or the cycle is over."""
 
     outcome: Outcome
+    usage: Usage | None = None
 
 
 Input = TurnInserted | CycleStarted | RequestOpened | RequestsClosed | WorkEnded
@@ -112,4 +114,4 @@ class Foreground(Lifecycle[Input, ReportWork]):
 
     def report_idle(self, cause: WorkEnded) -> None:
         """Work ended."""
-        self.put(ReportWork("idle", cause.outcome))
+        self.put(ReportWork("idle", cause.outcome, cause.usage))

@@ -55,7 +55,7 @@ class Intake:
             if self._work.foreground.is_idle:
                 self._feed(self._work.foreground, TurnInserted())
         # An interrupting delivery would cancel a question that is open, or a turn that did not begin.
-        interrupts = not self._asks.any_open and turn.phase not in {"queued", "dispatched"}
+        interrupts = not self._asks.any_open and not turn.is_written
         if at_once:
             self._feed.put(SendSteer(event.steer, "now" if interrupts else "later"))
         self._companions.submitted(event.steer, event.goal)
@@ -65,7 +65,7 @@ class Intake:
     def take_back(self) -> None:
         """The process that had them is replaced: what it did not take up waits for the next one."""
         for turn in self._turns.waiting():
-            if turn.phase in {"queued", "dispatched"}:  # pragma: no branch - nothing waits unwritten then
+            if turn.is_written:  # pragma: no branch - nothing waits unwritten then
                 self._feed(turn, TakeBack())
                 self._turns.forget(turn.uuid)
 

@@ -143,6 +143,13 @@ class RefuseOpen:
 
 
 @dataclass(frozen=True, slots=True)
+class InsertPrompt:
+    """The prompt is in the conversation now: where it stands is known, its end is not (M4.1)."""
+
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerPrompt:
     """The single answer of a prompt; `usage` is left out when it is not known."""
 
@@ -277,6 +284,8 @@ class ReportWork:
 
     state: Literal["running", "requires_action", "idle"]
     outcome: Outcome | None = None
+    usage: Usage | None = None
+    """What the work used that ended, as far as it is known."""
 
 
 # ── to the client: changes that fail ──
@@ -321,6 +330,7 @@ Output = (
     | StartReplay
     | AnswerOpen
     | RefuseOpen
+    | InsertPrompt
     | AnswerPrompt
     | AnswerClose
     | ShowCall

@@ -47,12 +47,15 @@ class Requests:
         """A call has to be on the screen before the request that names it."""
         self._work.children.reveal(signal.use, signal.ask)
         self._calls.announce(signal.use, signal.ask)
-        self._work.sync_requests()
 
     def ask(self, signal: AskClient | AskForm) -> None:
-        """The request of a subagent goes to its session, which waits for the user from then on (SA-078)."""
+        """The request of a subagent goes to its session, which waits for the user from then on (SA-078).
+
+        So does the work that waits for the subagent; that is told last (V2-034).
+        """
         agent = self._asks.agent_of(signal.ask)
         self._work.children.ask(agent)
+        self._work.sync_requests()
         self._feed.put(replace(signal, place=self._work.children.place_of(agent)))
 
     def _may_ask(self, agent: str | None, call: str | None) -> bool:

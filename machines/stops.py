@@ -179,7 +179,7 @@ class Stops:
 
     def _cancel_active(self, turn: Turn) -> None:
         work = self._work
-        batch = [other for other in work.turns.waiting() if other.phase == "dispatched"]
+        batch = [other for other in work.turns.waiting() if other.is_taken_up]
         if turn.phase == "settling":
             self._answer_cancelled(turn)
             return

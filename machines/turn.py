@@ -3,10 +3,12 @@
 1. A prompt is answered exactly once, in whatever order things happen (INV-T1).
 2. It is written to Claude Code at once, never held back for an earlier turn; `received` only
    lasts while there is no process to write to.
-3. `dispatched` is a prompt that Claude Code took up while another turn is the active one.
+3. `dispatched` is a prompt that Claude Code took up while another turn is the active one; once a
+   request of the model names it beside that turn it is `joined`: its text is in the conversation.
 4. `steered` and `held` keep an outcome that is known but not yet the answer: text of the user
    is still unanswered, or subagents of the turn still run.
 5. `settling` is the time between the outcome and the answer, which a report may take.
+6. That it is in the conversation is told before anything of its work; ACP v2 answers it then.
 """
 
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from statemachine import State
 
 from machines._core import Lifecycle, stay
 from machines.events import GoalCommand
-from machines.outputs import AnswerPrompt, Failure, Outcome, SendPrompt
+from machines.outputs import AnswerPrompt, Failure, InsertPrompt, Outcome, SendPrompt
 from machines.session_reports import ReportIncident
 from machines.usage import Usage
 
@@ -34,6 +36,11 @@ class TakeBack:
 @dataclass(frozen=True, slots=True)
 class Dispatch:
     """Claude Code took it up beside the active turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The model is asked with it, in the work of the active turn (M4.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +92,21 @@ class Fail:
     incident: ReportIncident | None = None
 
 
-Input = Send | TakeBack | Dispatch | Activate | Steer | Unsteer | Hold | Conclude | Reported | Withdraw | Fail
-Signal = SendPrompt | AnswerPrompt
+Input = (
+    Send
+    | TakeBack
+    | Dispatch
+    | Join
+    | Activate
+    | Steer
+    | Unsteer
+    | Hold
+    | Conclude
+    | Reported
+    | Withdraw
+    | Fail
+)
+Signal = SendPrompt | InsertPrompt | AnswerPrompt
 
 
 class Turn(Lifecycle[Input, Signal]):
@@ -95,6 +115,7 @@ class Turn(Lifecycle[Input, Signal]):
     received = State(initial=True)
     queued = State()
     dispatched = State()
+    joined = State()
     working = State()
     steered = State()
     held = State()
@@ -102,21 +123,25 @@ class Turn(Lifecycle[Input, Signal]):
     settled = State(final=True)
 
     send_prompt = received.to(queued, on="write")
-    take_back = received.from_(queued, dispatched)
-    dispatch = queued.to(dispatched) | stay(dispatched)
-    activate = working.from_(queued, dispatched)
+    take_back = received.from_(queued, dispatched, joined)
+    dispatch = queued.to(dispatched) | stay(dispatched) | stay(joined)
+    join = joined.from_(queued, dispatched, on="insert") | stay(joined)
+    activate = working.from_(queued, dispatched, on="insert") | joined.to(working)
     steer = steered.from_(working, held) | stay(steered)
     unsteer = steered.to(working)
     hold = held.from_(working, steered, on="keep_outcome")
-    conclude = settling.from_(queued, dispatched, working, steered, held, on="keep_outcome")
+    conclude = settling.from_(queued, dispatched, joined, working, steered, held, on="keep_outcome")
     report = settling.to(settled, on="answer")
-    withdraw = settled.from_(received, queued, dispatched, on="answer_cancelled")
-    fail = settled.from_(received, queued, dispatched, working, steered, held, settling, on="answer_failed")
+    withdraw = settled.from_(received, queued, dispatched, joined, on="answer_cancelled")
+    fail = settled.from_(
+        received, queued, dispatched, joined, working, steered, held, settling, on="answer_failed"
+    )
 
     triggers: ClassVar[dict[type, str]] = {
         Send: "send_prompt",
         TakeBack: "take_back",
         Dispatch: "dispatch",
+        Join: "join",
         Activate: "activate",
         Steer: "steer",
         Unsteer: "unsteer",
@@ -144,9 +169,23 @@ class Turn(Lifecycle[Input, Signal]):
         """A result came after the last added message was picked up; only `steered` asks for it."""
         super().__init__(*listeners, start=start)
 
+    @property
+    def is_written(self) -> bool:
+        """Claude Code has it, and it was never the active one."""
+        return self.phase in {"queued", "dispatched", "joined"}
+
+    @property
+    def is_taken_up(self) -> bool:
+        """Claude Code works on it beside the active one, or will next."""
+        return self.phase in {"dispatched", "joined"}
+
     def write(self) -> None:
         """Write the user message."""
         self.put(SendPrompt(self.uuid))
+
+    def insert(self) -> None:
+        """Tell that it is in the conversation."""
+        self.put(InsertPrompt(self.uuid))
 
     def keep_outcome(self, cause: Hold | Conclude) -> None:
         """Remember what the answer will be."""

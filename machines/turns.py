@@ -42,6 +42,10 @@ class Turns:
         """Every prompt but the active one, in the order received."""
         return [turn for turn in self if turn is not self.active]
 
+    def following(self) -> Turn | None:
+        """The first that Claude Code has taken up beside the active one, or next."""
+        return next((turn for turn in self if turn.is_taken_up), None)
+
     def done(self) -> list[Turn]:
         """Those that Claude Code is done with; without a result by now there will be none."""
         return [turn for turn in self if turn.uuid in self.finished]

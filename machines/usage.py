@@ -72,18 +72,21 @@ class Tally:
 
     def read(
         self, usage: Mapping[str, object] | None, model_usage: Mapping[str, object], *, own: bool
-    ) -> None:
-        """Take in one result; only an own one counts for the turn."""
+    ) -> Usage | None:
+        """Take in one result, and what it alone used, if known; only an own one counts for the turn."""
         cumulative = {model: read_model_tokens(row) for model, row in model_usage.items()}
         before, self.totals = self.totals, {**(self.totals or {}), **cumulative}
-        if not own:
-            return
         tokens = read_tokens(usage)
-        self.own = self.own.plus(tokens)
+        shares: dict[str, Tokens] = {}
         for model, total in cumulative.items():
             share = total.minus(before.get(model, Tokens())) if before is not None else tokens
             if share.total:
+                shares[model] = share
+        if own:
+            self.own = self.own.plus(tokens)
+            for model, share in shares.items():
                 self.models[model] = self.models.get(model, Tokens()).plus(share)
+        return Usage(tokens, tuple(shares.items())) if tokens.total else None
 
     def usage(self) -> Usage | None:
         """What the turn used so far, or None when nothing is known."""

@@ -38,9 +38,9 @@ from machines.outcome import outcome_of
 from machines.outputs import Failure, FailureKind, Ignored, Outcome, ShowResult, StopTimer
 from machines.tool_call import STUCK, Occasion
 from machines.tool_events import ToolUse
-from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Reported, Steer, Turn, Unsteer
+from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Join, Reported, Steer, Turn, Unsteer
 from machines.turns import Turns
-from machines.usage import Tally
+from machines.usage import Tally, Usage
 
 NO_RESULT = "The turn ended without a result: Claude Code went idle before it answered."
 
@@ -127,7 +127,7 @@ class Work:
         """An API request starts; prompts that it names together are one batch (M4.3)."""
         named = self.turns.named(event.uuids)
         for turn in named:
-            self._take_up(turn)
+            self._take_up(turn, asked=True)
         if not named and self.turns.active is None and self.ledger.is_empty:
             self.renew()
 
@@ -140,7 +140,7 @@ class Work:
             return
         if active is not None and not self._folds_into(active):
             self._hand_off(active)
-        self._take_up(turn)
+        self._take_up(turn, asked=True)
 
     def note_message(self, lane: str | None) -> None:
         """A message starts; without a turn it is work that Claude Code started itself (M5)."""
@@ -158,18 +158,18 @@ class Work:
         self.owed += 1
         match attribution:
             case Autonomous():
-                self._tally.read(result.usage, result.model_usage, own=False)
+                used = self._tally.read(result.usage, result.model_usage, own=False)
                 outcome = outcome_of(result, cancelled=self.cancel.in_effect)
                 self._feed.put(ShowResult(result, outcome))
                 if result.num_turns > 0:
                     if self._free_turn() is not None:
                         self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
-                    self.end_cycle(outcome)
+                    self.end_cycle(outcome, used)
                     self._release_held()
             case Consumed():
-                self._tally.read(result.usage, result.model_usage, own=False)
+                used = self._tally.read(result.usage, result.model_usage, own=False)
                 stopped = result.aborted or not self.cancel.admits_new
-                self.end_cycle(outcome_of(result, cancelled=stopped))
+                self.end_cycle(outcome_of(result, cancelled=stopped), used)
             case Own(turns):
                 self._take_own_result(result, turns)
 
@@ -231,6 +231,7 @@ class Work:
 
     def settle(self, turns: Iterable[Turn], outcome: Outcome, *, promote: bool = True) -> None:
         """Answer turns whose outcome is known: calls first, then the work's end, then the answers."""
+        turns = tuple(turns)
         if outcome.stop_reason == "cancelled":
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
             self._companions.interrupted()
@@ -242,7 +243,9 @@ class Work:
                 self._companions.interrupted()
             else:
                 self._companions.turn_ended()
-        self.end_work(outcome)
+        for turn in [turn for turn in turns if turn.is_written and outcome.stop_reason != "cancelled"]:
+            self._feed(turn, Join())
+        self.end_work(outcome, self._tally.usage())
         self.conclude(turns, outcome)
         self._unowed = 0
         if promote:
@@ -266,15 +269,15 @@ class Work:
         self._feed(turn, Reported())
         self.turns.drop(turn)
 
-    def end_work(self, outcome: Outcome) -> None:
+    def end_work(self, outcome: Outcome, used: Usage | None = None) -> None:
         """Tell that the foreground work ended."""
         if not self.foreground.is_idle:
-            self._feed(self.foreground, WorkEnded(outcome))
+            self._feed(self.foreground, WorkEnded(outcome, used))
         if self.cancel.in_effect:
             self._feed(self.cancel, EndReported())
             self._feed.put(StopTimer(Timer.FORCE_CANCEL))
 
-    def end_cycle(self, outcome: Outcome) -> None:
+    def end_cycle(self, outcome: Outcome, used: Usage | None = None) -> None:
         """Work that Claude Code started itself is over."""
         if not self.foreground.is_cycle:
             return
@@ -282,7 +285,7 @@ class Work:
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
         else:
             self._calls.close_abandoned()
-        self.end_work(outcome)
+        self.end_work(outcome, used)
 
     def fail(self, turn: Turn, failure: Failure) -> None:
         """Answer a turn that nobody is left to serve."""
@@ -319,13 +322,14 @@ class Work:
 
     # ── steps ──
 
-    def _take_up(self, turn: Turn) -> None:
-        if turn.phase not in {"queued", "dispatched"}:
+    def _take_up(self, turn: Turn, *, asked: bool = False) -> None:
+        active = self.turns.active
+        if not turn.is_written:
             return
-        if self.turns.active is None:
+        if active is None:
             self.activate(turn)
         else:
-            self._feed(turn, Dispatch())
+            self._feed(turn, Join() if asked and self._folds_into(active) else Dispatch())
 
     def _folds_into(self, active: Turn) -> bool:
         """A process that stamps its results names both prompts in the one that they share."""
@@ -367,7 +371,7 @@ class Work:
         if outcome == Outcome() and len(turns) == 1 and self.tasks.holds(turn.spawned):
             self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
             self._feed(turn, Hold(outcome, self._tally.usage()))
-            self.end_work(outcome)
+            self.end_work(outcome, self._tally.usage())
         else:
             self.settle(turns, outcome)
 
@@ -391,9 +395,5 @@ class Work:
 
     def promote(self) -> None:
         """Output now belongs to the next prompt that Claude Code has taken up."""
-        if self.turns.active is not None:
-            return
-        for turn in self.turns:
-            if turn.phase == "dispatched":
-                self.activate(turn)
-                return
+        if self.turns.active is None and (following := self.turns.following()) is not None:
+            self.activate(following)

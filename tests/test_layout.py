@@ -45,6 +45,7 @@ NOT_AT_THE_START = (
     "jsonschema",
     "pydantic",
     "bridge.live",
+    "bridge.v2",
     "machines.conversation",
 )
 """Costs more than the answer to `initialize` may take; loaded while the client reads it."""

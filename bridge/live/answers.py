@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bridge.config.startup_errors import sign_in_error, startup_error
 from bridge.peer import Inbound
+from bridge.view.client import SessionClient
 from bridge.view.session_info import air, failure_record
 from bridge.view.usage import prompt_usage
 from machines.events import StartFailure
@@ -30,6 +31,8 @@ class Message:
     """The request of a prompt; None for one that nobody waits for."""
     answer: Callable[[AnswerPrompt], None] | None = None
     """Answers the prompt."""
+    inserted: Callable[[SessionClient], None] | None = None
+    """Tells that the prompt is in the conversation."""
     steered: Callable[[str], None] | None = None
     """Answers the request that added the message."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyio.abc import TaskGroup
 
-from bridge.peer import Peer
+from bridge.peer import Port
 from bridge.tracing import Trace
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Host:
     """What every session shares: the connection, the task group, the clock, ids, the trace."""
 
-    peer: Peer
+    peer: Port
     accounts: "Accounts"
     tasks: TaskGroup
     now: Callable[[], float]

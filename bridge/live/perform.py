@@ -14,8 +14,10 @@ from bridge.live.async_tasks import AsyncTasks
 from bridge.live.changes import Changes
 from bridge.live.control import Control
 from bridge.live.host import Host
-from bridge.live.process import Post, Reply, SessionProcess
+from bridge.live.inquiries import learn_window, preview_files
+from bridge.live.process import Post, SessionProcess
 from bridge.live.setup import Setup, launch
+from bridge.live.work import WorkView
 from bridge.messages import items as f
 from bridge.messages.forwarding import wanted_frames
 from bridge.messages.prompts import claude_content
@@ -78,6 +80,7 @@ class Performer:
         self._sent: dict[str, None] = {}  # ids of the last messages, whose echoes are not the user's
         self._fork = setup.fork  # a copy that has no name of its own yet
         self.changes = Changes(process, post)
+        self.work = WorkView(self._client, followed=setup.client.v2)
         self.closed = False
 
     def perform(self, output: o.Output) -> None:
@@ -248,8 +251,15 @@ class Performer:
         result: dict[str, object] = self.config.state()
         if inbound.method in {"session/new", "session/fork"}:
             result = {"sessionId": self._setup.id, **result}
-        inbound.respond(result)
-        self.screen.list_commands(self.process.info.get("commands"))
+        commands = self.screen.commands(self.process.info.get("commands"))
+        if self._setup.client.v2:
+            if inbound.method == "session/resume":
+                self.titles.restate(self._setup.title)
+                self.work.repeat()
+            inbound.respond({**result, "availableCommands": commands["availableCommands"]})
+        else:
+            inbound.respond(result)
+            self._client.update(commands)
         self.offer_sign_in(self._setup.mcp_servers)
 
     def _answer_open(self, _: o.AnswerOpen) -> None:
@@ -264,7 +274,7 @@ class Performer:
                 self._post(e.CloseRequested())
                 return
             self.answer_opening(inbound)
-            self._learn_window()
+            learn_window(self.process, self.screen.usage)
 
         self.config.begin(self.process.info, settled)
 
@@ -275,6 +285,11 @@ class Performer:
         self.opened.set()
         if self._conversation.phase == "closed":  # else it still has a process to stop
             self._end()
+
+    def _insert_prompt(self, output: o.InsertPrompt) -> None:
+        message = self.messages.get(output.turn)
+        if message is not None and message.inserted is not None:
+            message.inserted(self._client)
 
     def _answer_prompt(self, output: o.AnswerPrompt) -> None:
         message, failure = self.messages.pop(output.turn, None), output.outcome.failure
@@ -311,28 +326,6 @@ class Performer:
         self.closing.clear()
         self.closed = True
 
-    # ── beside the turns ──
-
-    def _preview_files(self, output: r.PreviewFiles) -> None:
-        def replied(reply: Reply) -> None:
-            if isinstance(reply, Exception):
-                self._post(e.FilesPreviewed(output.turn, None, failed=True))
-                return
-            files = reply.get("filesChanged") if reply.get("canRewind") is True else None
-            listed = tuple(str(path) for path in files) if isinstance(files, list) else None
-            self._post(e.FilesPreviewed(output.turn, listed))
-
-        self.process.request("rewind_files", replied, user_message_id=output.turn, dry_run=True)
-
-    def _learn_window(self) -> None:
-        """Claude Code's own estimate of the window, until a result tells it; nobody waits for it."""
-
-        def replied(reply: Reply) -> None:
-            if isinstance(reply, Mapping):
-                self.screen.usage.suggest(reply.get("rawMaxTokens"))
-
-        self.process.request("get_context_usage", replied, detail="summary")
-
 
 _Perform = Callable[[Performer, Any], object]
 
@@ -340,6 +333,7 @@ _PERFORM: Mapping[type, _Perform] = {
     o.StartReplay: Performer._start_replay,
     o.AnswerOpen: Performer._answer_open,
     o.RefuseOpen: Performer._refuse_open,
+    o.InsertPrompt: Performer._insert_prompt,
     o.AnswerPrompt: Performer._answer_prompt,
     o.AnswerClose: Performer._answer_close,
     o.ShowCall: lambda p, x: p.screen.show_call(x, p.control.preview_of(x.ask)),
@@ -360,9 +354,9 @@ _PERFORM: Mapping[type, _Perform] = {
     r.ShowSummary: lambda p, x: p.screen.show_summary(x),
     r.PublishGoal: lambda p, x: p.screen.show_goal(x),
     r.ReportIncident: lambda p, x: p.screen.show_incident(x),
-    r.PreviewFiles: Performer._preview_files,
+    r.PreviewFiles: lambda p, x: preview_files(p.process, p._post, x),
     r.ReportFiles: lambda p, x: p.screen.show_files(x),
-    o.ReportWork: lambda _, __: None,  # ACP v1 has no word for it
+    o.ReportWork: lambda p, x: p.work.report(x),
     **dict.fromkeys(get_args(o.TaskOutput), lambda p, x: p.tasks.perform(x)),
     o.StartQuery: Performer._start_query,
     o.StopQuery: Performer._stop_query,

@@ -20,6 +20,7 @@ from bridge.live.mailbox import Mailbox
 from bridge.live.perform import Performer
 from bridge.live.process import Mail, SessionProcess
 from bridge.live.setup import Setup, is_stored
+from bridge.live.work import answer_unless_inserted, insert_prompt
 from bridge.messages import items as f
 from bridge.messages.frames import FrameReader
 from bridge.messages.stream import MessageStream
@@ -117,8 +118,11 @@ class LiveSession:
         client = self.setup.client
         asks = client.has("agentFileChangeReport")
         report = read_report_request(meta, self._reports) if asks else None
-        answer = partial(answer_prompt, inbound)
-        self._performer.messages[turn] = Message(blocks, inbound, answer)
+        answer, inserted = partial(answer_prompt, inbound), None
+        if client.v2:
+            answer = partial(answer_unless_inserted, inbound)
+            inserted = partial(insert_prompt, inbound=inbound, blocks=blocks, turn=turn)
+        self._performer.messages[turn] = Message(blocks, inbound, answer, inserted)
         if self._host.accounts.is_stale(self.setup.id):
             self.post(e.RecreateRequested())
         self.post(e.PromptReceived(turn, read_goal(blocks) if client.air else None, report))
@@ -143,7 +147,7 @@ class LiveSession:
                 inbound.respond({})
 
         answer = partial(answer_goal, inbound)
-        self._performer.messages[message] = Message(blocks, None, answer, steered)
+        self._performer.messages[message] = Message(blocks, None, answer, steered=steered)
         self.post(e.SteerReceived(message, read_goal(blocks)))
 
     def stop_task(self, inbound: Inbound, task: str, stop: str) -> None:

@@ -33,6 +33,8 @@ class Setup:
     mcp_servers: Mapping[str, object] = field(default_factory=dict)
     transcript: Path | None = None
     """The stored conversation that the session takes up."""
+    title: tuple[str, str] | None = None
+    """The title of that conversation and when it was stored, for a client that is told at once."""
     replay: bool = False
     """The client is told that conversation before the session is open."""
     fork: Fork | None = None

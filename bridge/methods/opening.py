@@ -27,6 +27,7 @@ from bridge.permissions.modes import SessionMode, bypass_allowed, catalog, start
 from bridge.sessions.chain import open_transcript
 from bridge.sessions.folders import config_folder, find_transcript
 from bridge.sessions.fork import find_fork_record, read_fork_point
+from bridge.sessions.listing import stored_title
 from bridge.sessions.recall import LastChoices, last_choices
 from wire import rpc
 from wire.acp.session import (
@@ -150,6 +151,8 @@ async def _open_claimed(
         raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": id})
     choices = await to_thread.run_sync(last_choices, transcript) if transcript is not None else LastChoices()
     setup = await _setup(sessions, request, id, choices, explicit=mode)
+    if sessions.client.v2 and transcript is not None:
+        setup = replace(setup, title=await to_thread.run_sync(stored_title, transcript))
     await sessions.open(
         replace(setup, transcript=transcript, replay=replay and transcript is not None), inbound
     )

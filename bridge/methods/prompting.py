@@ -82,12 +82,12 @@ async def _close(sessions: Sessions, inbound: Inbound, id: str) -> None:
 
 def _addressed(sessions: Sessions, params: Mapping[str, object]) -> "tuple[LiveSession, Blocks]":
     """The session and the content of a message."""
-    _check_kinds(params.get("prompt"))
+    check_kinds(params.get("prompt"))
     request = read(PromptRequest, params)
     return sessions.require(request.session_id), [block.dump() for block in request.prompt]
 
 
-def _check_kinds(prompt: object) -> None:
+def check_kinds(prompt: object) -> None:
     """Refuse the kinds of content that can't be handed on, also those that ACP has not (SE-096)."""
     blocks = prompt if isinstance(prompt, list) else []
     unsupported = unsupported_block(

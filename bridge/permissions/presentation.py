@@ -52,12 +52,17 @@ def heading(ask: Ask, title: object) -> Heading:
 def request_params(
     session: str, offer: Offer, tool_call: dict[str, object], client: ClientCapabilities
 ) -> dict[str, object]:
-    """The params of `session/request_permission` on ACP v1 (PM-011, PM-012)."""
+    """The params of `session/request_permission` (PM-011, PM-012); the texts of v2 are beside the call."""
     params: dict[str, object] = {
         "sessionId": session,
         "toolCall": tool_call if client.air else _with_input(offer.ask, tool_call),
         "options": offer.rendered(),
     }
+    if client.v2:
+        texts = heading(offer.ask, tool_call.get("title"))
+        params["title"] = texts.title
+        if texts.description is not None:
+            params["description"] = texts.description
     if client.air:
         record = _record(offer.ask, heading(offer.ask, tool_call.get("title")))
         params["_meta"] = {"jetbrains": {"air": {"version": 1, "permission": record}}}

@@ -6,6 +6,7 @@ and only those that have changed since the last time.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
@@ -147,6 +148,15 @@ def read_summary(path: str | Path) -> Summary | None:
         first_prompt=prompt,
         last_prompt=_last(tail, "lastPrompt") or _last(tail, "summary"),
     )
+
+
+def stored_title(transcript: Path) -> tuple[str, str] | None:
+    """The title of a stored session and when it was stored; None while it has none."""
+    summary = read_summary(transcript)
+    with suppress(OSError):
+        if summary is not None and summary.title is not None:
+            return summary.title, iso_time(transcript.stat().st_mtime_ns)
+    return None
 
 
 def iso_time(nanoseconds: int) -> str:

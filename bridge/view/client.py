@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from bridge.peer import Answer, Peer
+from bridge.peer import Answer, Port
 
 
 class SessionClient:
     """Sends the updates and requests of one session, in the order of the calls."""
 
-    def __init__(self, peer: Peer, session: str) -> None:
+    def __init__(self, peer: Port, session: str) -> None:
         self._peer = peer
         self._session = session
 

@@ -27,6 +27,7 @@ from machines import outputs as o
 from machines import session_reports as r
 from machines.conversation import Conversation
 from machines.incident import Book
+from machines.tool_call import STUCK
 
 Update = Mapping[str, object]
 Shown = f.UsageRead | f.CommandsListed | f.Informed | f.ModelFellBack | f.Recalled | f.LinkDone | f.Originated
@@ -148,8 +149,12 @@ class Screen:
 
     def list_commands(self, commands: object) -> None:
         """Show the slash commands that Claude Code has."""
+        self._client.update(self.commands(commands))
+
+    def commands(self, commands: object) -> Update:
+        """The update that shows them."""
         self._commands = commands
-        self._client.update(commands_update(commands, self._terminal_commands, self._known_skills()))
+        return commands_update(commands, self._terminal_commands, self._known_skills())
 
     def _known_skills(self) -> Mapping[str, str | None]:
         """The commands that are skills; Claude Code names them, or their files do."""
@@ -270,9 +275,11 @@ class Screen:
 
     def return_call(self, output: o.ReturnCall) -> None:
         """Its result."""
-        call = output.result.call
+        call, status = output.result.call, output.status
+        if self._setup.client.v2 and status == "failed" and not self._conversation.admits_new:
+            status = "cancelled"
         backgrounded = (call, True) in self._tasks.values()
-        self.send(self.reports.returned(output.result, output.status, backgrounded=backgrounded))
+        self.send(self.reports.returned(output.result, status, backgrounded=backgrounded))
         if call in self._ended:
             self._ended.discard(call)
             self.send(self.reports.background_ended(call))
@@ -287,8 +294,9 @@ class Screen:
         self.send(self.reports.denied(output.denial))
 
     def close_call(self, output: o.CloseCall) -> None:
-        """No result will come."""
-        self.send(self.reports.closed(output.call, output.text, output.status))
+        """No result will come; ACP v2 has a word for a call that was stopped (M8.3)."""
+        stopped = self._setup.client.v2 and output.text != STUCK
+        self.send(self.reports.closed(output.call, output.text, "cancelled" if stopped else output.status))
 
     def show_result(self, output: o.ShowResult) -> None:
         """Text that nothing has shown yet, then usage and cost."""

@@ -80,6 +80,14 @@ class Titles:
         elif is_open:
             post(lambda: self._make(stored))
 
+    def restate(self, stored: tuple[str, str] | None) -> None:
+        """A client takes up the session: its title as it stands, with the time of a `stored` one."""
+        if self._told is not None:
+            title, self._told = self._told, None
+            self._tell(title)
+        elif stored is not None:
+            self._tell(*stored)
+
     def _make(self, stored: "_Stored") -> None:
         context = self._context.strip()
         if len(context) < ENOUGH:

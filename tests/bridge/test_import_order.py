@@ -15,6 +15,30 @@ print(*sys.modules)
 """
 
 
+EVERYTHING_OF_V1 = """
+import sys
+from bridge.claude.lean import load_sdk
+load_sdk()
+import bridge.agent, bridge.serve, bridge.methods.table, bridge.live.session
+print(*sys.modules)
+"""
+
+
+def test_a_client_of_v1_never_loads_v2() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EVERYTHING_OF_V1],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    loaded = done.stdout.split()
+
+    assert "bridge.live.work" in loaded
+    assert [each for each in loaded if each.startswith(("bridge.v2", "wire.acp.v2"))] == []
+
+
 def test_the_methods_do_without_the_code_of_sessions() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_SESSIONS],

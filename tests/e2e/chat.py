@@ -176,6 +176,8 @@ def _update(update: Mapping[str, Any]) -> str:
             return f"call {update['status']}"
         case "tool_call_update":
             return f"update {update['status']}" if "status" in update else "update"
+        case "state_update":
+            return " ".join(update[key] for key in ("state", "stopReason") if key in update)
         case "usage_update":
             return "cost" if "cost" in update else "usage"
         case kind:
@@ -188,7 +190,7 @@ def _answer(question: str, body: Mapping[str, Any]) -> str:
     result = body["result"]
     match question:
         case "session/prompt":
-            return str(result["stopReason"])
+            return str(result.get("stopReason", "inserted"))  # ACP v2 answers at once
         case "session/request_permission":
             return str(result["outcome"].get("optionId", result["outcome"]["outcome"]))
         case "elicitation/create":

@@ -14,6 +14,7 @@ Faults, each with the invariant that it breaks:
 10. an option that was not offered grants (INV-P3)
 11. a cancelled prompt that runs after all is shown (INV-X1)
 12. a call whose work was stopped is shown as if nothing had happened (M6)
+13. a prompt that runs together with another is never told to be in the conversation (INV-T7)
 """
 
 from collections.abc import Callable
@@ -122,6 +123,16 @@ def show_a_new_call(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Work, "admits", lambda self, parent: True)
 
 
+def forget_who_joins(patch: pytest.MonkeyPatch) -> None:
+    insert = Turn.insert
+
+    def only_active(self: Turn, target: Any) -> None:
+        if target.id == "working":
+            insert(self)
+
+    patch.setattr(Turn, "insert", only_active)
+
+
 PLANTS: tuple[Plant, ...] = (
     settle_at_the_wrong_result,
     forget_the_withdrawal,
@@ -135,6 +146,7 @@ PLANTS: tuple[Plant, ...] = (
     grant_what_was_not_offered,
     show_what_was_cancelled,
     show_a_new_call,
+    forget_who_joins,
 )
 
 

@@ -25,6 +25,27 @@ class AnsweredOnce(Rule):
         assert [asked.uuid for asked in world.unanswered()] == [], "LIVE-T2: not answered"
 
 
+class Inserted(Rule):
+    """INV-T7: a prompt is in the conversation once, before its answer; only a stopped one never is."""
+
+    def __init__(self) -> None:
+        self.inserted: set[str] = set()
+
+    def see(self, world: World, output: o.Output) -> None:
+        match output:
+            case o.InsertPrompt(turn):
+                asked = world.prompts[turn]
+                assert turn not in self.inserted, f"{turn} is inserted twice"
+                assert asked.sent, f"{turn} is inserted before Claude Code has it"
+                assert asked.answer is None, f"{turn} is inserted after its answer"
+                self.inserted.add(turn)
+            case o.AnswerPrompt(turn, outcome):
+                ran = outcome.failure is None and outcome.stop_reason != "cancelled"
+                assert turn in self.inserted or not ran, f"{turn} is answered and was never inserted"
+            case _:
+                pass
+
+
 class RightAnswer(Rule):
     """INV-T5, INV-X3, INV-X5, M4.4: the answer is that of its own end, and of no other work.
 
@@ -226,6 +247,7 @@ def _garbled(run: Run | None) -> bool:
 
 TURN_RULES: tuple[type[Rule], ...] = (
     AnsweredOnce,
+    Inserted,
     RightAnswer,
     Fifo,
     CancelledAtOnce,

@@ -1,5 +1,6 @@
 """Short words for what happens to a session, and a session that is told them in order."""
 
+from dataclasses import replace
 from typing import Any
 
 from machines import events as e
@@ -155,7 +156,8 @@ def ended_badly(failure: o.Failure) -> o.ReportWork:
 class Talk:
     """A session that came up; calling it feeds events and gives what has to be done about them.
 
-    What is refused, and the rendering of results, are left out unless they are asked for.
+    What is refused, the rendering of results, and what only ACP v2 tells (that a prompt is in the
+    conversation, what work used) are left out unless they are asked for.
     """
 
     def __init__(
@@ -171,6 +173,9 @@ class Talk:
         self.session.open(resume=resume)
         self.refused: list[o.Ignored] = []
         self.shown: list[o.ShowResult] = []
+        self.inserted: list[str] = []
+        self.used: list[Usage | None] = []
+        """Of each work that ended."""
         if starts:
             self(INITIALIZED)
         self(*events)
@@ -182,4 +187,11 @@ class Talk:
                 outputs += self.session.handle(each)
         self.refused += [each for each in outputs if isinstance(each, o.Ignored)]
         self.shown += [each for each in outputs if isinstance(each, o.ShowResult)]
-        return [each for each in outputs if not isinstance(each, o.Ignored | o.ShowResult)]
+        self.inserted += [each.turn for each in outputs if isinstance(each, o.InsertPrompt)]
+        self.used += [each.usage for each in of(o.ReportWork, outputs) if each.state == "idle"]
+        left_out = o.Ignored | o.ShowResult | o.InsertPrompt
+        return [_without_usage(each) for each in outputs if not isinstance(each, left_out)]
+
+
+def _without_usage(output: Any) -> Any:
+    return replace(output, usage=None) if isinstance(output, o.ReportWork) else output

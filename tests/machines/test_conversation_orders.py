@@ -163,6 +163,7 @@ def test_r02_two_waiting_prompts_run_together() -> None:
 
     assert talk(e.Echoed("B"), moved("started", "B"), moved("started", "C")) == [WORKS]
     assert talk(e.Requesting(("B", "C")), e.Echoed("C"), MESSAGE) == []
+    assert talk.inserted == ["A", "B", "C"]
     assert talk(result("B", "C", used=(3, 4))) == [DONE, answered("B"), answered("C", used=(3, 4))]
     assert talk(moved("completed", "B", "C"), IDLE) == []
     assert talk.refused == []
@@ -175,6 +176,7 @@ def test_a_prompt_that_joins_the_running_turn_after_a_tool_is_answered_with_it()
     assert talk(returned("call"), e.Echoed("V"), moved("started", "V")) == [
         o.ReturnCall(returned("call"), "completed")
     ]
+    assert talk.inserted == ["U", "V"]
     assert talk(MESSAGE, moved("completed", "V")) == []
     assert talk(result("U", "V", used=(5, 6)), moved("completed", "U"), IDLE) == [
         DONE,

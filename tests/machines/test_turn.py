@@ -6,13 +6,14 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from machines.outputs import AnswerPrompt, Failure, FailureKind, Outcome, SendPrompt
+from machines.outputs import AnswerPrompt, Failure, FailureKind, InsertPrompt, Outcome, SendPrompt
 from machines.turn import (
     Activate,
     Conclude,
     Dispatch,
     Fail,
     Hold,
+    Join,
     Reported,
     Send,
     Steer,
@@ -34,6 +35,7 @@ SAMPLES = (
     Send(),
     TakeBack(),
     Dispatch(),
+    Join(),
     Activate(),
     Steer(),
     Unsteer(),
@@ -47,6 +49,7 @@ SAMPLES = (
 
 ACTIVE = ("working", "steered", "held")
 FAILED = (AnswerPrompt("A", Outcome(failure=GONE)),)
+INSERTED = (InsertPrompt("A"),)
 NOT_RUN = (AnswerPrompt("A", Outcome("cancelled")),)
 
 ROWS = (
@@ -55,13 +58,22 @@ ROWS = (
     Row("M2 reviving, start failed", "received", Fail(GONE), "settled", FAILED),
     Row("M2.1 process replaced", "queued", TakeBack(), "received"),
     Row("M2.1 process replaced", "dispatched", TakeBack(), "received"),
-    Row("M4.1 taken up, nothing active", "queued", Activate(), "working"),
+    Row("M4.1 taken up, nothing active", "queued", Activate(), "working", INSERTED),
     Row("M4.1 taken up beside another", "queued", Dispatch(), "dispatched"),
     Row("M4.1 result of a queued one", "queued", END, "settling"),
     Row("M4.1 cancel of a queued one", "queued", Withdraw(), "settled", NOT_RUN),
     Row("M4.1 un-owed idle after its end", "queued", Fail(GONE), "settled", FAILED),
+    Row("M2.1 process replaced", "joined", TakeBack(), "received"),
+    Row("M4.3 one request for both", "queued", Join(), "joined", INSERTED),
+    Row("M4.3 one request for both", "dispatched", Join(), "joined", INSERTED),
+    Row("M4.3 another request", "joined", Join(), "joined"),
+    Row("M4.1 taken up twice", "joined", Dispatch(), "joined"),
+    Row("M6.1 the other is cancelled alone", "joined", Activate(), "working"),
+    Row("M4.3 result of the batch", "joined", END, "settling"),
+    Row("M4.1 cancel of a joined one", "joined", Withdraw(), "settled", NOT_RUN),
+    Row("M3 finish (8)", "joined", Fail(GONE), "settled", FAILED),
     Row("M4.1 taken up twice", "dispatched", Dispatch(), "dispatched"),
-    Row("M4.1 the other ended", "dispatched", Activate(), "working"),
+    Row("M4.1 the other ended", "dispatched", Activate(), "working", INSERTED),
     Row("M4.3 result of the batch", "dispatched", END, "settling"),
     Row("M4.1 cancel of a dispatched one", "dispatched", Withdraw(), "settled", NOT_RUN),
     Row("M3 finish (8)", "dispatched", Fail(GONE), "settled", FAILED),
@@ -84,8 +96,9 @@ ROWS = (
 KINDS = {type(sample) for sample in SAMPLES}
 TAKEN: dict[str, set[type]] = {
     "received": {Send, Withdraw, Fail},
-    "queued": {TakeBack, Dispatch, Activate, Conclude, Withdraw, Fail},
-    "dispatched": {TakeBack, Dispatch, Activate, Conclude, Withdraw, Fail},
+    "queued": {TakeBack, Dispatch, Join, Activate, Conclude, Withdraw, Fail},
+    "dispatched": {TakeBack, Dispatch, Join, Activate, Conclude, Withdraw, Fail},
+    "joined": {TakeBack, Dispatch, Join, Activate, Conclude, Withdraw, Fail},
     "working": {Steer, Hold, Conclude, Fail},
     "steered": {Steer, Unsteer, Hold, Conclude, Fail},
     "held": {Steer, Conclude, Fail},
@@ -111,7 +124,7 @@ def test_totality() -> None:
     assert refusals(Turn, at, SAMPLES) == REFUSED
 
 
-@pytest.mark.parametrize("state", ["queued", "dispatched", *ACTIVE])
+@pytest.mark.parametrize("state", ["queued", "dispatched", "joined", *ACTIVE])
 @pytest.mark.parametrize("end", [END, CANCELLED], ids=["end_turn", "cancelled"])
 def test_m4_4_the_answer_is_the_outcome_that_was_concluded(state: str, end: Conclude) -> None:
     turn = at(state)
@@ -142,6 +155,10 @@ class AnyOrder(Walk):
         match event:
             case TakeBack():
                 self.taken_back += 1
+            case Dispatch() if state == "joined":
+                return "joined", ()
+            case Join() | Activate() if state != "joined":
+                return ("joined" if isinstance(event, Join) else "working"), INSERTED
             case Send():
                 return "queued", (SendPrompt("A"),)
             case Fail(failure):
@@ -153,6 +170,7 @@ class AnyOrder(Walk):
         then = {
             TakeBack: "received",
             Dispatch: "dispatched",
+            Join: "joined",
             Activate: "working",
             Steer: "steered",
             Unsteer: "working",
@@ -171,6 +189,11 @@ class AnyOrder(Walk):
         kinds = [type(each) for each in self.outputs]
         assert AnswerPrompt not in kinds[:-1]
         assert kinds.count(SendPrompt) <= 1 + self.taken_back
+
+    @invariant()
+    def it_is_in_the_conversation_once_a_process(self) -> None:  # INV-T7
+        kinds = [type(each) for each in self.outputs]
+        assert kinds.count(InsertPrompt) <= 1 + self.taken_back
 
 
 TestAnyOrder = in_any_order(AnyOrder)

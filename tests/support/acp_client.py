@@ -50,6 +50,15 @@ class AcpClient(Connection):
         }
         return await self.request("initialize", {**params, **more})
 
+    async def initialize_v2(self, capabilities: Mapping[str, Any] | None = None, **more: Any) -> Json:
+        """Shake hands for ACP v2."""
+        params = {
+            "protocolVersion": 2,
+            "info": {"name": "claude-acp-tests", "version": "0"},
+            "capabilities": {"elicitation": {"form": {}}} if capabilities is None else dict(capabilities),
+        }
+        return await self.request("initialize", {**params, **more})
+
     async def new_session(self, **more: Any) -> str:
         """Open a session in the sandbox's project; its id."""
         params = {"cwd": str(self.sandbox.project), "mcpServers": []}

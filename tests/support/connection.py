@@ -204,6 +204,7 @@ class Connection:
         if waiting:
             self._note_sessions(body.get("result"))
             waiting.pop(0).set_result(message)
+            self._note_version(body)
             self._inspect(body)
         elif not ("error" in body and body.get("id") is None):
             self.violations.append(f"an answer that nobody waits for: {str(body)[:200]}")
@@ -230,6 +231,12 @@ class Connection:
                 self.violations.append(f"a message about the unknown session {session}: {str(body)[:200]}")
         if self._check is not None:
             self._check(body, self._sent_methods)
+
+    def _note_version(self, body: Json) -> None:
+        """From the answer to `initialize` on, the judge is that of the version that was agreed."""
+        result = body.get("result")
+        if self._check is not None and isinstance(result, dict) and result.get("protocolVersion") == 2:
+            self._check = importlib.import_module("tests.support.oracle_v2").check_outgoing
 
     def _note_sessions(self, params: Json | None) -> None:
         if isinstance(params, dict) and isinstance(params.get("sessionId"), str):
