@@ -21,6 +21,7 @@ from machines.child_outputs import (
     SpawnChild,
     UpdateChild,
 )
+from machines.delegations import Delegations, resumed_agent
 from tests.machines.talk import (
     CANCEL,
     CLOSE,
@@ -607,3 +608,49 @@ def test_m20_a_subagent_that_a_cancel_ended_asks_nobody() -> None:
     it = talk("air", launch("c1"), started("a", "c1", background=True), CANCEL)
     outputs = it(*asks("1", "b1", "a"))
     assert [type(each) for each in outputs if isinstance(each, o.DenyAsk | o.AskClient)] == [o.DenyAsk]
+
+
+# ── what is forgotten, and what is not understood ─────────────────────────────
+
+
+def test_a_hook_of_a_launch_that_nobody_sees_is_not_told() -> None:
+    it = talk("air", launch("toolu_1"))
+    assert it(e.ToolHooked("toolu_1", "Agent", response={"status": "async_launched"})) == []
+
+
+def test_a_launch_that_a_rule_refuses_is_shown_with_its_result() -> None:
+    it = talk("air", launch("toolu_1"))
+    assert it(e.ToolDenied("toolu_1", "Agent")) == []
+    outputs = it(returned("toolu_1", is_error=True))
+    assert [type(each) for each in outputs if isinstance(each, CHILD)] == [ShowFailedLaunch]
+
+
+def test_launches_that_never_ended_are_forgotten_in_the_end() -> None:
+    it = talk("air", *(launch(f"toolu_{n}") for n in range(1100)))
+    failed = {"is_error": True}
+    assert [type(each) for each in it(returned("toolu_1099", **failed)) if isinstance(each, CHILD)] == [
+        ShowFailedLaunch
+    ]
+    assert not [each for each in it(returned("toolu_0", **failed)) if isinstance(each, ShowFailedLaunch)]
+
+
+def test_only_the_last_delegations_are_remembered() -> None:
+    known = Delegations()
+    for n in range(1100):
+        known.note(launch(f"toolu_{n}").use)
+    assert known.launch("toolu_0") is None
+    assert known.launch("toolu_1099") is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "agent"),
+    [
+        ([{"text": '{"resumedAgentId": '}, {"text": '{"resumedAgentId": "a"}'}], "a"),
+        ('{"resumedAgentId": "a"}', "a"),
+        ('["resumedAgentId"]', None),
+        ("resumedAgentId", None),
+        (None, None),
+    ],
+)
+def test_who_runs_again_stands_in_the_text_too(content: object, agent: str | None) -> None:
+    assert resumed_agent(e.ToolReturned("toolu_1", content)) == agent

@@ -352,3 +352,14 @@ def test_in_any_order(frames: list[Any], last: Any) -> None:
 
 def _phases(talk: Talk) -> set[str]:
     return {known.task.phase for known in talk.session._async_tasks._known.values()}
+
+
+def test_a_beat_that_only_names_the_call_shows_the_task_and_says_no_more() -> None:
+    talk = held()
+    told = of_tasks(talk(e.TaskProgressed("t", call="c")))
+    assert [type(each) for each in told] == [ShowTask]
+    assert told[0].call == "c"
+
+
+def test_an_entry_without_an_id_is_no_task() -> None:
+    assert of_tasks(air()(e.LevelListed(frozenset({""}), {"": e.TaskFacts("local_bash")}))) == []
