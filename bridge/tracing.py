@@ -48,10 +48,6 @@ class Trace:
         """Something that a session has to do."""
         self._write("output", session, self._record(output))
 
-    def message(self, direction: str, message: Mapping[str, object]) -> None:
-        """A message of the client or to it."""
-        self._write(direction, "", {"message": self._redacted(message)})
-
     def _record(self, value: object) -> dict[str, object]:
         fields = self._redacted(value)
         return {"name": type(value).__name__, "fields": fields}

@@ -654,3 +654,12 @@ def test_only_the_last_delegations_are_remembered() -> None:
 )
 def test_who_runs_again_stands_in_the_text_too(content: object, agent: str | None) -> None:
     assert resumed_agent(e.ToolReturned("toolu_1", content)) == agent
+
+
+@pytest.mark.contract("SA-048")
+@pytest.mark.parametrize(("form", "shown"), [("rfd", ["ShowCall left"]), ("air", [])])
+def test_what_a_subagent_that_ended_left_in_the_background_is_told(form: FormName, shown: list[str]) -> None:
+    """An idle one may still tell; a session of AIR that ended may not (INV-H3)."""
+    it = working(form)
+    assert any("root" in word and "a" in word for word in said(it(ended("a"))))
+    assert said(it(child_call("left", "c1"))) == shown
