@@ -5,6 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
+from bridge.demo.script import CLOSING
 from tests.e2e.chat import Chat, script, slow
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.permissions.words import air
@@ -183,8 +184,17 @@ async def test_a_cancel_before_the_first_word(chat_as: ChatAs) -> None:
 
 
 async def test_a_stream_that_breaks_in_a_text_is_told_once(chat_as: ChatAs) -> None:
+    """Claude Code goes on behind the part it has, or asks again for all of it, as a message of its own."""
     chat = await chat_as("air")
     result = await chat.ask(script([slow(3, 0.01), {"cut": True}]))
     assert result["stopReason"] == "end_turn"
-    assert chat.text().count("word-1") == 1
+    told: dict[str, str] = {}
+    for chunk in chat.updates("agent_message_chunk"):
+        told[chunk["messageId"]] = told.get(chunk["messageId"], "") + chunk["content"]["text"]
+    *parts, last = told.values()
+    assert parts
+    assert set(parts) == {"word-0 word-1 word-2"}
+    if last != CLOSING:  # it gave up
+        assert last == "word-0 word-1 word-2"
+        assert air(result)["sessionFailure"]["severity"] == "error"
     await chat.is_well()
