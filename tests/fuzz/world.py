@@ -245,9 +245,9 @@ class World:
                 if run is not None and run.cycle and not self.marks and self._waits_for_prompts():
                     run.garbled = True  # nothing tells it from a command of a prompt that waits
             case e.AskReceived(ask, use, options):
-                self.requests.setdefault(ask, Request(ask, run, use.call, options))
+                self._ask(Request(ask, run, use.call, options))
             case e.FormReceived(ask, use):
-                self.requests.setdefault(ask, Request(ask, run, use.call if use is not None else None))
+                self._ask(Request(ask, run, use.call if use is not None else None))
             case e.AskWithdrawn(ask):
                 self.requests[ask].gone = True
             case e.StreamClosed():
@@ -255,6 +255,10 @@ class World:
                 self.lose_asks()
             case _:
                 pass
+
+    def _ask(self, request: Request) -> None:
+        request.gone = self.process == "stopping"  # what is being ended waits for nothing
+        self.requests.setdefault(request.ask, request)
 
     def _waits_for_prompts(self) -> bool:
         """A prompt has no answer, or Claude Code may still run one that was cancelled."""
