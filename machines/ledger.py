@@ -38,6 +38,10 @@ class Ledger:
         """Nothing of an answered prompt is left in Claude Code."""
         return not self.orphans
 
+    def may_run(self, *, marked: bool) -> bool:
+        """What runs and names no message may be of one; `marked` when each says that it starts."""
+        return any(orphan.entry != "pending" or not marked for orphan in self.orphans.values())
+
     def add(self, uuid: str, orphan: Orphan) -> None:
         """Remember the message of a prompt that was answered before Claude Code was done."""
         self.orphans[uuid] = orphan

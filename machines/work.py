@@ -128,7 +128,8 @@ class Work:
         named = self.turns.named(event.uuids)
         for turn in named:
             self._take_up(turn, asked=True)
-        if not named and self.turns.active is None and self.ledger.is_empty:
+        may_be_old = self.ledger.may_run(marked=self.marked) if not event.uuids else not self.ledger.is_empty
+        if not named and self.turns.active is None and not may_be_old:
             self.renew()
 
     def echo(self, uuid: str) -> None:

@@ -193,3 +193,16 @@ def test_m9_a_call_that_the_client_saw_end_asks_for_nothing() -> None:
     outputs = talk(dispatched("toolu_1"), asked("ask", "toolu_1"), prepared("ask"))
     assert of((o.ShowCall, o.AskClient), outputs) == []
     assert [denied.ask for denied in of(o.DenyAsk, outputs)] == ["ask"]
+
+
+def test_m7_work_of_its_own_is_not_taken_for_a_prompt_that_still_waits() -> None:
+    """Claude Code ended the turn, and began again before it read what was written meanwhile."""
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), CANCEL)
+    talk(end("A"), *moved("completed", "A"), IDLE)
+    assert of(o.ShowCall, talk(*CYCLE))
+
+
+def test_m7_without_marks_it_may_be_that_prompt() -> None:
+    talk = Talk(prompt("A"), e.Requesting(()), e.Echoed("A"), MESSAGE, prompt("B"), CANCEL)
+    talk(e.Result((), num_turns=1), IDLE)
+    assert of(o.ShowCall, talk(*CYCLE)) == []
