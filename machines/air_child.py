@@ -47,7 +47,12 @@ class Finish:
     state: ChildEnd
 
 
-Input = Spawn | Extend | Finish
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """It is of a stored conversation: what it told is over (R.5)."""
+
+
+Input = Spawn | Extend | Finish | Restore
 
 
 class AirChild(Lifecycle[Input, SpawnChild | RouteChild | EndChild]):
@@ -69,7 +74,14 @@ class AirChild(Lifecycle[Input, SpawnChild | RouteChild | EndChild]):
         | live.to(disconnected, on="report_end")
     )
 
-    triggers: ClassVar[dict[type, str]] = {Spawn: "spawn", Extend: "extend", Finish: "finish"}
+    restore = registered.to(disconnected) | stay(live)
+
+    triggers: ClassVar[dict[type, str]] = {
+        Spawn: "spawn",
+        Extend: "extend",
+        Finish: "finish",
+        Restore: "restore",
+    }
 
     def __init__(self, generation: Generation, *listeners: object, start: str | None = None) -> None:
         self.generation = generation

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 
 from machines.agents import Agent, end_of
-from machines.air_child import AirChild, Extend, Finish, Generation, Spawn
+from machines.air_child import AirChild, Extend, Finish, Generation, Restore, Spawn
 from machines.calls import Calls
 from machines.child_outputs import ROOT, ChildEnd, Place
-from machines.delegations import Delegation
+from machines.delegations import Delegation, StoredAgent
 from machines.feed import Feed
 from machines.task_events import TaskEnded
 from machines.tool_call import Occasion
@@ -27,6 +27,20 @@ class AirChildren:
     def register(self, agent: Agent) -> None:
         """Its first generation; what it is called is known when it is announced."""
         self._begin(agent, "")
+
+    def restore(self, agent: Agent, stored: StoredAgent, *, shown: bool, at: int) -> None:
+        """Its next generation has a number that none of before had."""
+        if agent.id not in self._latest:
+            self.register(agent)
+            self._numbers[agent.id] = max(at - 1, 1)
+            self._feed(self._latest[agent.id], Restore())
+
+    def is_shown(self, agent: Agent) -> bool:
+        """The client knows it."""
+        return not self.is_waiting(agent)
+
+    def repeat(self, agent: Agent) -> None:
+        """An end is told once."""
 
     def is_waiting(self, agent: Agent) -> bool:
         """It is not announced yet."""

@@ -8,116 +8,43 @@
    that follows, or until the subagent turns out to go on.
 5. `unexplained`: it failed, and the text of the failure may still come.
 6. What it is asked appears once (INV-H6).
+7. `dormant`: it is of a stored conversation that the client was not told. It is announced when it
+   runs again, or, without a state, when a subagent of it does (`introduced`).
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import ClassVar
 
 from statemachine import State
 
 from machines._core import Lifecycle, stay
+from machines.child_inputs import (
+    Appear,
+    AskOpened,
+    AsksClosed,
+    Delegate,
+    Finish,
+    Input,
+    Introduce,
+    Labels,
+    Lose,
+    Rename,
+    Repeat,
+    Request,
+    Restore,
+    Spoke,
+    Wake,
+    Withdraw,
+)
 from machines.child_outputs import (
     ROOT,
     ChildState,
     ChildStop,
     ForgetChild,
     MessageChild,
-    Place,
     RouteChild,
     UpdateChild,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """What a subagent is called; None for what is not known."""
-
-    title: str | None = None
-    description: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What it is asked to do, by the call that asks it."""
-
-    call: str
-    text: str
-    sender: Place | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Appear:
-    """It is known whose subagent it is."""
-
-    parent: Place
-    labels: Labels
-    lanes: tuple[str, ...] = ()
-    request: Request | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rename:
-    """More is known of what it is called."""
-
-    labels: Labels
-
-
-@dataclass(frozen=True, slots=True)
-class Delegate:
-    """It is asked again; `asking` when a request of it is open."""
-
-    lanes: tuple[str, ...] = ()
-    request: Request | None = None
-    asking: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Wake:
-    """It runs, and nobody says what for."""
-
-    asking: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AskOpened:
-    """It asks the user something."""
-
-
-@dataclass(frozen=True, slots=True)
-class AsksClosed:
-    """The last of its requests ended."""
-
-    withdrawn: bool = False
-    """A cancel or the end of the process withdrew it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spoke:
-    """It says something new."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """What it was asked is over."""
-
-    stop: ChildStop | None = None
-    error: str | None = None
-    disconnected: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Lose:
-    """The process that it ran in is gone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Withdraw:
-    """It ended, and whose subagent it was is not known: no parent is guessed."""
-
-    lanes: tuple[str, ...] = ()
-
-
-Input = Appear | Rename | Delegate | Wake | AskOpened | AsksClosed | Spoke | Finish | Lose | Withdraw
 
 
 class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChild]):
@@ -132,6 +59,8 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
     idle = State()
     unexplained = State()
     unknown = State()
+    dormant = State()
+    introduced = State()
     withdrawn = State(final=True)
 
     appear = registered.to(running, on="announce")
@@ -142,19 +71,27 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         | stay(idle, "relabel")
         | stay(unexplained, "relabel")
         | stay(unknown, "relabel")
+        | stay(introduced, "relabel")
         | stay(registered)
+        | stay(dormant)
     )
     delegate = (
-        requires_action.from_(idle, unexplained, unknown, cond="asks", on=["report_asking", "take"])
-        | running.from_(idle, unexplained, unknown, on=["report_running", "take"])
+        requires_action.from_(
+            idle, unexplained, unknown, introduced, cond="asks", on=["report_asking", "take"]
+        )
+        | running.from_(idle, unexplained, unknown, introduced, on=["report_running", "take"])
+        | dormant.to(requires_action, cond="asks", on=["appear_again", "report_asking", "take"])
+        | dormant.to(running, on=["appear_again", "take"])
         | stay(running, "take")
         | stay(requires_action, "take")
         | stay(stopping, "take")
         | stay(registered)
     )
     wake = (
-        requires_action.from_(idle, unexplained, unknown, cond="asks", on="report_asking")
-        | running.from_(idle, unexplained, unknown, on="report_running")
+        requires_action.from_(idle, unexplained, unknown, introduced, cond="asks", on="report_asking")
+        | running.from_(idle, unexplained, unknown, introduced, on="report_running")
+        | dormant.to(requires_action, cond="asks", on=["appear_again", "route", "report_asking"])
+        | dormant.to(running, on=["appear_again", "route"])
         | stay(registered)
         | stay(running)
         | stay(requires_action)
@@ -168,6 +105,8 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         | stay(idle)
         | stay(unexplained)
         | stay(unknown)
+        | stay(dormant)
+        | stay(introduced)
     )
     close_asks = (
         requires_action.to(stopping, cond="was_withdrawn")
@@ -178,6 +117,8 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         | stay(idle)
         | stay(unexplained)
         | stay(unknown)
+        | stay(dormant)
+        | stay(introduced)
     )
     speak = (
         stopping.to(running, on="report_running")
@@ -187,6 +128,8 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         | stay(idle)
         | stay(unexplained)
         | stay(unknown)
+        | stay(dormant)
+        | stay(introduced)
     )
     finish = (
         unknown.from_(running, requires_action, stopping, cond="disconnects", on="report_unknown")
@@ -196,14 +139,42 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         | stay(unexplained)
         | stay(idle)
         | stay(unknown)
+        | stay(dormant)
+        | stay(introduced)
     )
     lose = (
         idle.from_(running, requires_action, stopping, on="report_loss")
         | stay(idle)
         | unexplained.to(idle)
         | stay(unknown)
+        | stay(dormant)
+        | stay(introduced)
     )
     withdraw = registered.to(withdrawn, on="forget")
+    restore = (
+        idle.from_(registered, dormant, introduced, cond="is_shown", on=["take_over", "route"])
+        | registered.to(dormant, on="take_over")
+        | stay(dormant)
+        | stay(introduced)
+        | stay(running)
+        | stay(requires_action)
+        | stay(stopping)
+        | stay(idle)
+        | stay(unexplained)
+        | stay(unknown)
+    )
+    introduce = dormant.to(introduced, on=["present", "route"])
+    repeat = (
+        stay(running, "report_again")
+        | stay(requires_action, "report_again")
+        | stay(stopping, "report_again")
+        | stay(idle, "report_again")
+        | stay(unexplained, "report_again")
+        | stay(unknown, "report_again")
+        | stay(registered)
+        | stay(dormant)
+        | stay(introduced)
+    )
 
     triggers: ClassVar[dict[type, str]] = {
         Appear: "appear",
@@ -216,14 +187,19 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         Finish: "finish",
         Lose: "lose",
         Withdraw: "withdraw",
+        Restore: "restore",
+        Introduce: "introduce",
+        Repeat: "repeat",
     }
 
     def __init__(self, session: str, *listeners: object, start: str | None = None) -> None:
         self.session = session
-        # None of these is a state: they only leave out what was told already.
+        # None of these is a state: they say what was told, and what is to be told later.
         self.parent = ROOT
         self.labels = Labels()
+        self.lanes: tuple[str, ...] = ()
         self.asked: set[str] = set()
+        self.last: UpdateChild | None = None
         super().__init__(*listeners, start=start)
 
     def asks(self, cause: Delegate | Wake) -> bool:
@@ -246,11 +222,14 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         """The text of the failure."""
         return cause.stop == "error" and bool(cause.error)
 
+    def is_shown(self, cause: Restore) -> bool:
+        """The client knows it."""
+        return cause.shown
+
     def announce(self, cause: Appear) -> None:
         """Tell its parent that it runs, itself what it is asked, then let its updates through."""
         self.parent, self.labels = cause.parent, cause.labels
-        title, description = cause.labels.title, cause.labels.description
-        self.put(UpdateChild(self.parent, self.session, title, description, "running"))
+        self._appear()
         self._ask(cause.request)
         self.put(RouteChild(self.session, cause.lanes))
 
@@ -292,8 +271,35 @@ class Child(Lifecycle[Input, UpdateChild | MessageChild | RouteChild | ForgetChi
         """Drop what waited for it."""
         self.put(ForgetChild(cause.lanes))
 
+    def take_over(self, cause: Restore) -> None:
+        """Remember what a client has been told of it, or will be."""
+        self.parent, self.labels, self.lanes = cause.parent, cause.labels, cause.lanes
+        self.last = UpdateChild(self.parent, self.session, None, None, "idle", cause.stop, cause.error)
+
+    def route(self) -> None:
+        """Let through what comes on its lanes of before."""
+        self.put(RouteChild(self.session, self.lanes))
+
+    def appear_again(self) -> None:
+        """Tell its parent that it runs; nobody has told of it here."""
+        self._appear()
+
+    def present(self) -> None:
+        """Tell its parent of it, and not what it does (R.5)."""
+        self.put(UpdateChild(self.parent, self.session, self.labels.title, self.labels.description))
+
+    def report_again(self) -> None:
+        """Tell its state once more."""
+        if self.last is not None:
+            self.put(self.last)
+
+    def _appear(self) -> None:
+        self.last = UpdateChild(self.parent, self.session, state="running")
+        self.put(replace(self.last, title=self.labels.title, description=self.labels.description))
+
     def _report(self, state: ChildState, stop: ChildStop | None = None, error: str | None = None) -> None:
-        self.put(UpdateChild(self.parent, self.session, None, None, state, stop, error))
+        self.last = UpdateChild(self.parent, self.session, None, None, state, stop, error)
+        self.put(self.last)
 
     def _ask(self, request: Request | None) -> None:
         if request is not None and request.text and request.call not in self.asked:

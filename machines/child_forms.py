@@ -7,7 +7,7 @@ from machines.agents import Agent
 from machines.air_children import AirChildren
 from machines.calls import Calls
 from machines.child_outputs import Place
-from machines.delegations import Delegation
+from machines.delegations import Delegation, StoredAgent
 from machines.feed import Feed
 from machines.rfd_children import RfdChildren
 from machines.task_events import TaskEnded
@@ -25,6 +25,15 @@ class ChildForm(Protocol):
 
     def register(self, agent: Agent) -> None:
         """It began; whose it is may not be known yet."""
+
+    def restore(self, agent: Agent, stored: StoredAgent, *, shown: bool, at: int) -> None:
+        """It is of a stored conversation, which the client was told or not."""
+
+    def is_shown(self, agent: Agent) -> bool:
+        """It was announced, here or in a history that was told."""
+
+    def repeat(self, agent: Agent) -> None:
+        """The client was told the history: now what is true of it."""
 
     def is_waiting(self, agent: Agent) -> bool:
         """It is not announced yet."""

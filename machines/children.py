@@ -13,9 +13,10 @@ from machines.agents import Agent, Agents
 from machines.calls import Calls
 from machines.child_forms import ChildForm
 from machines.child_outputs import ROOT, Place, ShowFailedLaunch
-from machines.delegations import LAUNCHES, Delegation, Delegations
+from machines.delegations import LAUNCHES, AgentsRestored, Delegation, Delegations
 from machines.events import ToolUse
 from machines.feed import Feed
+from machines.live_tasks import LiveTasks
 from machines.outputs import (
     CloseCall,
     DenyCall,
@@ -26,7 +27,7 @@ from machines.outputs import (
     ReturnCall,
     ShowCall,
 )
-from machines.task_events import TaskEnded, TaskEvent, TaskMoved, TaskStarted
+from machines.task_events import TaskEnded, TaskEvent, TaskFacts, TaskMoved, TaskStarted
 
 CallOutput = ShowCall | RefineCall | ReportProgress | ReportHook | ReturnCall | DenyCall | CloseCall
 
@@ -54,7 +55,7 @@ class Children:
     def place_of(self, agent: str | None) -> Place:
         """Where a request of an agent is shown: on the root, unless the agent has a session."""
         found = self._agents.by_id.get(agent) if agent is not None else None
-        if self._form is None or found is None or self._form.is_waiting(found):
+        if self._form is None or found is None or not self._form.is_shown(found):
             return ROOT
         return self._form.place(found)
 
@@ -67,6 +68,31 @@ class Children:
         """Nothing new of that subagent is shown any more (INV-H3)."""
         agent = self._agents.by_lane.get(lane) if lane is not None else None
         return self._form is not None and agent is not None and self._form.is_over(agent)
+
+    # ── subagents of a stored conversation ──
+
+    def restore(self, event: AgentsRestored, tasks: LiveTasks) -> None:
+        """These ran before, and may run again here (R.5)."""
+        tasks.restore({stored.id: stored.launch.call for stored in event.agents})
+        if self._form is None:
+            return
+        for stored in event.agents:
+            agent = self._agents.by_id.get(stored.id)
+            if agent is None:
+                facts = TaskFacts(subagent_type=stored.role)
+                start = TaskStarted(stored.id, stored.launch.call, True, facts=facts)
+                agent = Agent(stored.id, start, launch=stored.launch)
+                agent.parent = self._agents.by_id.get(stored.parent or "")
+                agent.add_lane(stored.launch.call)
+                self._agents.add(agent)
+                self._delegations.by_call.setdefault(stored.launch.call, stored.launch)
+            self._form.restore(agent, stored, shown=event.shown, at=event.at)
+
+    def repeat(self) -> None:
+        """Tell what each does now, to a client that was told the history (R.4)."""
+        if self._form is not None:
+            for agent in self._agents.by_id.values():
+                self._form.repeat(agent)
 
     # ── calls ──
 
@@ -250,7 +276,7 @@ class Children:
         if above.agent is None:
             return ROOT
         assert self._form is not None
-        return None if self._form.is_waiting(above.agent) else self._form.place(above.agent)
+        return self._form.place(above.agent) if self._form.is_shown(above.agent) else None
 
     def _last_message(self, agent: Agent) -> Delegation | None:
         names = {agent.id, agent.name} - {""}

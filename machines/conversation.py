@@ -324,6 +324,8 @@ _CALL_REPORTS = (
     o.ShowCall, o.RefineCall, o.ReportProgress, o.ReportHook, o.ReturnCall, o.DenyCall, o.CloseCall
 )  # fmt: skip
 
+_PROCESS = (e.QueryInitialized, e.QueryStartFailed, e.StreamClosed, e.WorkerShuttingDown)
+
 _TASKS = (e.TaskStarted, e.TaskBackgrounded, e.TaskMoved, e.TaskProgressed, e.TaskEnded)
 
 _FROM_PROCESS: dict[type, _Handler] = {
@@ -368,11 +370,10 @@ _OTHERS: dict[type, _Handler] = {
     e.AskPrepared: lambda it, event: it._asks.prepared(event),
     e.PlanStopped: lambda it, event: it._plan.stop.begin(event),
     **dict.fromkeys((e.HistoryReplayed, e.HistoryFailed), Conversation._to_session),
+    e.AgentsRestored: lambda it, event: it._children.restore(event, it._work.tasks),
+    e.HistoryAnswered: lambda it, _: it._children.repeat(),
     e.LimitReplayed: lambda it, event: it._companions.restore_limit(event),
-    e.QueryInitialized: lambda it, event: it._served.tell(event),
-    e.QueryStartFailed: lambda it, event: it._served.tell(event),
-    e.StreamClosed: lambda it, event: it._served.tell(event),
-    e.WorkerShuttingDown: lambda it, event: it._served.tell(event),
+    **dict.fromkeys(_PROCESS, lambda it, event: it._served.tell(event)),
     e.QueryStopped: Conversation._query_stopped,
     e.TimerFired: Conversation._fire,
 }

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from machines.child_outputs import ChildStop
 from machines.tool_events import ToolReturned, ToolUse
 
 LAUNCHES = frozenset({"Agent", "Task"})
@@ -27,6 +28,36 @@ class Delegation:
     description: str = ""
     role: str = ""
     to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAgent:
+    """A subagent of a stored conversation: it ran in another process, and may run again in this one."""
+
+    id: str
+    launch: Delegation
+    role: str = ""
+    parent: str | None = None
+    """Whose subagent it is: None for the root's."""
+    stop: ChildStop | None = None
+    """How its last run ended, as far as that is known."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsRestored:
+    """The subagents of the stored conversation that a session takes up, whoever started one first."""
+
+    agents: tuple[StoredAgent, ...]
+    shown: bool
+    """The client was told of each, and that it is idle."""
+    at: int = 0
+    """Milliseconds since 1970: what distinguishes generations from those of before (M20)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswered:
+    """The request that had the history told was answered."""
 
 
 @dataclass(slots=True)

@@ -30,6 +30,12 @@ from machines.ask_events import (
 from machines.ask_events import (
     PlanStopped as PlanStopped,
 )
+from machines.delegations import (
+    AgentsRestored as AgentsRestored,
+)
+from machines.delegations import (
+    HistoryAnswered as HistoryAnswered,
+)
 from machines.process_events import (
     QueryInitialized as QueryInitialized,
 )
@@ -338,6 +344,8 @@ Event = (
     | AskAnswered
     | HistoryReplayed
     | HistoryFailed
+    | HistoryAnswered
+    | AgentsRestored
     | LimitReplayed
     | QueryInitialized
     | QueryStartFailed

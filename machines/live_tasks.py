@@ -1,5 +1,6 @@
 """The tasks that run in one Claude Code process (B1, plain data)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from machines.task_events import (
@@ -112,6 +113,13 @@ class LiveTasks:
         self.by_id[task] = LiveTask(call, is_subagent=True, backgrounded=True, run=runs.run)
         self._begin(task, call, runs.run)
         return True
+
+    def restore(self, calls: Mapping[str, str]) -> None:
+        """Subagents of before, by id with their launch: each may be asked again."""
+        for task, call in calls.items():
+            if task not in self.runs:
+                self._begin(task, call, "")
+                self.runs[task].end()
 
     def list_level(self, ids: frozenset[str]) -> None:
         """Claude Code named what runs in the background; it never starts anything here."""

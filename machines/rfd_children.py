@@ -4,23 +4,26 @@ from collections.abc import Collection
 
 from machines.agents import Agent, end_of
 from machines.calls import Calls
-from machines.child import (
+from machines.child import Child
+from machines.child_inputs import (
     Appear,
     AskOpened,
     AsksClosed,
-    Child,
     Delegate,
     Finish,
+    Introduce,
     Labels,
     Lose,
     Rename,
+    Repeat,
     Request,
+    Restore,
     Spoke,
     Wake,
     Withdraw,
 )
-from machines.child_outputs import Place
-from machines.delegations import Delegation
+from machines.child_outputs import ROOT, Place
+from machines.delegations import Delegation, StoredAgent
 from machines.feed import Feed
 from machines.task_events import TaskEnded
 from machines.tool_call import Occasion
@@ -45,6 +48,22 @@ class RfdChildren:
         """It began; its session is named by its own id, for good (INV-H2)."""
         self._children[agent.id] = Child(agent.id, *self._feed.listeners(f"Child:{agent.id}"))
 
+    def restore(self, agent: Agent, stored: StoredAgent, *, shown: bool, at: int) -> None:
+        """It is idle, in its session of before."""
+        if agent.id not in self._children:
+            self.register(agent)
+        parent = self.place(agent.parent) if agent.parent is not None else ROOT
+        known = Restore(parent, _labels(agent), tuple(agent.lanes), shown, stored.stop, stored.error)
+        self._feed(self._children[agent.id], known)
+
+    def is_shown(self, agent: Agent) -> bool:
+        """The client knows it."""
+        return self._children[agent.id].phase not in {"registered", "dormant", "withdrawn"}
+
+    def repeat(self, agent: Agent) -> None:
+        """Tell its state once more."""
+        self._feed(self._children[agent.id], Repeat())
+
     def is_waiting(self, agent: Agent) -> bool:
         """It is not announced yet."""
         return self._children[agent.id].phase == "registered"
@@ -59,6 +78,7 @@ class RfdChildren:
 
     def announce(self, agent: Agent, parent: Place) -> None:
         """It runs; the call that started it stays a call of its parent."""
+        self._introduce_above(agent)
         request = None
         if agent.start.call is not None and agent.prompt:
             request = Request(agent.start.call, agent.prompt, parent)
@@ -73,12 +93,14 @@ class RfdChildren:
 
     def delegate(self, agent: Agent, delegation: Delegation | None, text: str, sender: Place | None) -> None:
         """It runs again in its session."""
+        self._introduce_above(agent)
         request = Request(delegation.call, text, sender) if delegation is not None else None
         again = Delegate(tuple(agent.lanes), request, agent.id in self._asking)
         self._feed(self._children[agent.id], again)
 
     def wake(self, agent: Agent, delegation: Delegation | None) -> None:
         """It runs; no reason is guessed."""
+        self._introduce_above(agent)
         self._feed(self._children[agent.id], Wake(agent.id in self._asking))
 
     def ask(self, agent: Agent) -> None:
@@ -117,6 +139,16 @@ class RfdChildren:
             return
         self._calls.close_of(agent.lanes, Occasion.CANCELLED if cancelled else Occasion.LOST)
         self._feed(child, Lose())
+
+    def _introduce_above(self, agent: Agent) -> None:
+        """Whoever it runs for, and was not told of here, comes first, the outermost before all (R.5)."""
+        above: list[Agent] = []
+        while agent.parent is not None and agent.parent not in above:
+            agent = agent.parent
+            above.append(agent)
+        for each in reversed(above):
+            if self._children[each.id].phase == "dormant":
+                self._feed(self._children[each.id], Introduce())
 
 
 def _finish(event: TaskEnded) -> Finish:

@@ -230,7 +230,8 @@ class Performer:
 
     async def _tell_history(self, transcript: Path | None) -> None:
         if transcript is not None:
-            history = History(self._setup.id, self._setup.client, self._client, self.screen.reports)
+            now_ms = int(self._host.clock().timestamp() * 1000)
+            history = History(self._setup, self._client, self.screen.reports, now_ms)
             await history.tell(transcript, self._post, self._host.gate)
 
     def load_again(self, inbound: Inbound, transcript: Path) -> None:
@@ -245,6 +246,7 @@ class Performer:
             self._post(lambda: inbound.fail(rpc.INTERNAL_ERROR, text))
         else:
             self._post(lambda: self.answer_opening(inbound))
+            self._post(e.HistoryAnswered())
 
     def answer_opening(self, inbound: Inbound) -> None:
         """Answer a request that opened the session, or found it open."""
@@ -274,6 +276,8 @@ class Performer:
                 self._post(e.CloseRequested())
                 return
             self.answer_opening(inbound)
+            if self._setup.replay:
+                self._post(e.HistoryAnswered())
             learn_window(self.process, self.screen.usage)
 
         self.config.begin(self.process.info, settled)

@@ -104,6 +104,8 @@ class LiveSession:
         self._performer.opening = inbound
         resume, replay = self.setup.transcript is not None, self.setup.replay
         self.post(lambda: self._perform(self.conversation.open(resume=resume, replay=replay)))
+        if self.setup.agents is not None:
+            self.post(self.setup.agents)
 
     def load_again(self, inbound: Inbound, transcript: Path) -> None:
         """Tell the history once more, for a client that lost it; the process goes on."""

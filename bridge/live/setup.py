@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bridge.capabilities import ClientCapabilities
 from bridge.claude.client_options import with_client_options
@@ -11,6 +12,9 @@ from bridge.config.providers import Route, routing_env, routing_settings
 from bridge.config.settings import Settings
 from bridge.permissions.modes import SessionMode
 from bridge.sessions.folders import find_transcript
+
+if TYPE_CHECKING:
+    from machines.delegations import AgentsRestored
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Setup:
     mcp_servers: Mapping[str, object] = field(default_factory=dict)
     transcript: Path | None = None
     """The stored conversation that the session takes up."""
+    agents: "AgentsRestored | None" = None
+    """The subagents of that conversation, if the client is not told it."""
     title: tuple[str, str] | None = None
     """The title of that conversation and when it was stored, for a client that is told at once."""
     replay: bool = False

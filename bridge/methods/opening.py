@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
@@ -38,6 +39,9 @@ from wire.acp.session import (
     ResumeSessionRequest,
 )
 from wire.params import read
+
+if TYPE_CHECKING:
+    from machines.delegations import AgentsRestored
 
 log = logging.getLogger(__name__)
 
@@ -153,9 +157,28 @@ async def _open_claimed(
     setup = await _setup(sessions, request, id, choices, explicit=mode)
     if sessions.client.v2 and transcript is not None:
         setup = replace(setup, title=await to_thread.run_sync(stored_title, transcript))
-    await sessions.open(
-        replace(setup, transcript=transcript, replay=replay and transcript is not None), inbound
-    )
+    replay = replay and transcript is not None
+    if transcript is not None and not replay and sessions.client.subagent_form != "none":
+        setup = replace(setup, agents=await to_thread.run_sync(_restored, sessions, transcript))
+    await sessions.open(replace(setup, transcript=transcript, replay=replay), inbound)
+
+
+def _restored(sessions: Sessions, transcript: Path) -> "AgentsRestored | None":
+    """The subagents that may be asked again although their history is not told (SA-097).
+
+    Imported here: the methods are there before the code of sessions.
+    """
+    from bridge.children.stored import stored_agents
+    from bridge.sessions.replay.delegated import delegated
+    from bridge.sessions.replay.subagents import stored_subagents
+    from machines.delegations import AgentsRestored
+
+    subagents = stored_subagents(transcript)
+    if not subagents:
+        return None
+    with open_transcript(transcript) as stored:
+        agents = stored_agents(delegated(stored, subagents))
+    return AgentsRestored(agents, shown=False, at=int(sessions.host.clock().timestamp() * 1000))
 
 
 async def _open_fork(sessions: Sessions, inbound: Inbound, request: Request, source: str) -> None:

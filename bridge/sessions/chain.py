@@ -62,6 +62,13 @@ class Transcript:
         self.nodes = tuple(node for line in read_lines(file, end) if (node := _read_node(line)))
         """In the order of the file."""
 
+    def holds(self, node: Node, *words: bytes) -> bool:
+        """Whether one of the words stands anywhere in the record; far cheaper than to parse it."""
+        offset, length = node.line
+        self._file.seek(offset)
+        line = self._file.read(length)
+        return any(word in line for word in words)
+
     def record(self, node: Node) -> Record | None:
         """The whole record; None if the file is no longer what it was."""
         offset, length = node.line

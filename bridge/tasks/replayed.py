@@ -6,11 +6,12 @@ from bridge.messages.raw import text
 from bridge.tasks.reading import launched
 from bridge.tasks.updates import Update, moved, spawned
 from machines.async_task import UNNAMED
+from machines.delegations import LAUNCHES, MESSAGE
 from machines.events import ToolReturned, ToolUse
 from machines.task_changes import end_of
 from machines.task_outputs import MoveTask, ShowTask
 
-_SUBAGENTS = frozenset({"Agent", "Task"})
+_SUBAGENTS = frozenset({*LAUNCHES, MESSAGE})
 _TYPES = {**dict.fromkeys(("Bash", "PowerShell", "Monitor"), "local_bash"), "Workflow": "local_workflow"}
 """What a tool starts; the type itself is not stored."""
 

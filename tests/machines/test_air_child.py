@@ -5,14 +5,14 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from machines.air_child import AirChild, Extend, Finish, Generation, Spawn
+from machines.air_child import AirChild, Extend, Finish, Generation, Restore, Spawn
 from machines.child_outputs import ROOT, ChildEnd, EndChild, Place, RouteChild, SpawnChild
 from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missing, refusals, step
 
 IT = Generation("a:generation:2", "scout", "Look around", "Look around")
 SPAWN, EXTEND = Spawn(Place("p"), ("c1",)), Extend(("c1", "c2"))
 ENDS: tuple[ChildEnd, ...] = ("completed", "failed", "cancelled", "disconnected")
-SAMPLES = (SPAWN, EXTEND, *(Finish(ROOT, end) for end in ENDS))
+SAMPLES = (SPAWN, EXTEND, Restore(), *(Finish(ROOT, end) for end in ENDS))
 
 SPAWNED = (
     SpawnChild(Place("p"), "a:generation:2", "scout", "Look around", "Look around"),
@@ -24,6 +24,8 @@ ROWS = (
     Row("M20 parent known", "registered", SPAWN, "live", SPAWNED),
     Row("M20 another lane", "registered", EXTEND, "registered"),
     Row("M20 another lane", "live", EXTEND, "live", ROUTED),
+    Row("R.5 of before", "registered", Restore(), "disconnected"),
+    Row("R.5 of before", "live", Restore(), "live"),
     *(Row("M20 end", "live", Finish(ROOT, end), end, (EndChild(ROOT, IT.session, end),)) for end in ENDS),
 )
 REFUSED: Refused = {("live", Spawn), ("registered", Finish)}
@@ -56,6 +58,8 @@ class AnyOrder(Walk):
         match event:
             case Spawn():
                 return "live", SPAWNED
+            case Restore():
+                return ("disconnected" if state == "registered" else state), ()
             case Extend():
                 return state, ROUTED if state == "live" else ()
             case _:

@@ -7,17 +7,20 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from machines.child import (
+from machines.child import Child
+from machines.child_inputs import (
     Appear,
     AskOpened,
     AsksClosed,
-    Child,
     Delegate,
     Finish,
+    Introduce,
     Labels,
     Lose,
     Rename,
+    Repeat,
     Request,
+    Restore,
     Spoke,
     Wake,
     Withdraw,
@@ -35,13 +38,17 @@ SILENT, SAID, RESTARTED = Finish("error"), Finish("error", "It broke."), Finish(
 OPENED, CLOSED, WITHDRAWN = AskOpened(), AsksClosed(), AsksClosed(withdrawn=True)
 NEW_NAME, SAME_NAME = Rename(Labels("scout", "Look around")), Rename(Labels(None, None))
 FORGET = Withdraw(("c1",))
+UNTOLD = Restore(ROOT, LABELS, ("c1",), stop="end_turn")
+TOLD = Restore(ROOT, LABELS, ("c1",), shown=True, stop="end_turn")
 
 OPEN = ("running", "requires_action", "stopping", "idle", "unexplained", "unknown")
 BUSY, QUIET = OPEN[:3], OPEN[3:]
 EVERYWHERE = ("registered", *OPEN)
+OF_BEFORE = ("dormant", "introduced")
 SAMPLES = (
     *(APPEAR, NEW_NAME, AGAIN, ASKING, Wake(), Wake(asking=True), OPENED, CLOSED, WITHDRAWN, Spoke()),
     *(DONE, STOPPED, GONE, SILENT, SAID, RESTARTED, Lose(), FORGET),
+    *(UNTOLD, TOLD, Introduce(), Repeat()),
 )
 
 
@@ -102,10 +109,51 @@ ROWS = (
     *(Row("M21 stream end", state, Lose(), "idle", told("idle")) for state in BUSY),
     *(Row("M21 stream end", state, Lose(), state) for state in ("idle", "unknown")),
     Row("M21 stream end", "unexplained", Lose(), "idle"),
+    Row("R.5 not told", "registered", UNTOLD, "dormant"),
+    Row("R.4 told", "registered", TOLD, "idle", (RouteChild("a", ("c1",)),)),
+    *(Row("R.4 told later", state, TOLD, "idle", (RouteChild("a", ("c1",)),)) for state in OF_BEFORE),
+    *(Row("R.5 known", state, UNTOLD, state) for state in (*OPEN, *OF_BEFORE)),
+    *(Row("R.4 known", state, TOLD, state) for state in OPEN),
+    Row("R.5 above", "dormant", Introduce(), "introduced", (UpdateChild(ROOT, "a"), RouteChild("a", ()))),
+    Row("R.5 asked again", "dormant", AGAIN, "running", (*told("running"), *ASKED)),
+    Row("R.5 asked again", "introduced", AGAIN, "running", (*told("running"), *ASKED)),
+    *(
+        Row("R.5 asked again, asking", state, ASKING, "requires_action", (*outputs, *ASKED_BY_NOBODY))
+        for state, outputs in (
+            ("dormant", (*told("running"), *told("requires_action"))),
+            ("introduced", told("requires_action")),
+        )
+    ),
+    Row("R.5 running patch", "dormant", Wake(), "running", (*told("running"), RouteChild("a", ()))),
+    Row("R.5 running patch", "introduced", Wake(), "running", told("running")),
+    Row(
+        "R.5 running patch, asking",
+        "dormant",
+        Wake(asking=True),
+        "requires_action",
+        (*told("running"), RouteChild("a", ()), *told("requires_action")),
+    ),
+    Row(
+        "R.5 running patch, asking",
+        "introduced",
+        Wake(asking=True),
+        "requires_action",
+        told("requires_action"),
+    ),
+    Row("R.5 labels", "introduced", NEW_NAME, "introduced", RENAMED),
+    Row("R.5 labels", "dormant", NEW_NAME, "dormant"),
+    *(
+        Row("R.5 it does nothing", state, event, state)
+        for state in OF_BEFORE
+        for event in (OPENED, CLOSED, Spoke(), DONE, Lose())
+    ),
+    *(Row("R.4 told again", state, Repeat(), state) for state in (*EVERYWHERE, *OF_BEFORE)),
 )
 REFUSED: Refused = {
-    *((state, Appear) for state in OPEN),
-    *((state, Withdraw) for state in OPEN),
+    *((state, Appear) for state in (*OPEN, *OF_BEFORE)),
+    *((state, Withdraw) for state in (*OPEN, *OF_BEFORE)),
+    *((state, Introduce) for state in EVERYWHERE),
+    ("introduced", Introduce),
     ("registered", Finish),
     ("registered", Lose),
 }
@@ -141,11 +189,47 @@ def test_only_labels_that_changed_are_told() -> None:
     assert child.handle(Rename(LABELS)) == (UpdateChild(ROOT, "a", "scout (explorer)"),)
 
 
+@pytest.mark.contract("SA-098")
+def test_whoever_is_of_before_is_told_with_its_labels_and_without_a_state() -> None:
+    child = Child("a")
+    assert child.handle(Restore(Place("p"), LABELS, ("c1",))) == ()
+    assert child.handle(Introduce()) == (
+        UpdateChild(Place("p"), "a", "scout (explorer)", "Look around"),
+        RouteChild("a", ("c1",)),
+    )
+    assert child.handle(Repeat()) == (), "no state was told"
+    assert child.handle(AGAIN)[0] == UpdateChild(Place("p"), "a", state="running")
+
+
+def test_one_that_nobody_told_of_is_announced_when_it_runs_again() -> None:
+    child = Child("a")
+    child.handle(UNTOLD)
+    assert child.handle(AGAIN) == (
+        UpdateChild(ROOT, "a", "scout (explorer)", "Look around", "running"),
+        MessageChild("a", "c2", Place("p"), "Go on."),
+        RouteChild("a", ("c1", "c2")),
+    )
+
+
+def test_what_was_told_last_is_told_again() -> None:
+    child = Child("a")
+    child.handle(TOLD)
+    assert child.handle(Repeat()) == told("idle", "end_turn")
+    child.handle(AGAIN)
+    assert child.handle(Repeat()) == told("running")
+    child.handle(SAID)
+    assert child.handle(Repeat()) == told("idle", "error", "It broke.")
+
+
+KNOWN = (Restore, Introduce, Repeat)
+"""What happens to those of before alone, or tells the same again."""
+
+
 class AnyOrder(FreeWalk):
     def create(self) -> Child:
         return Child("a")
 
-    @rule(event=st.sampled_from([each for each in SAMPLES if not isinstance(each, Withdraw)]))
+    @rule(event=st.sampled_from([each for each in SAMPLES if not isinstance(each, (Withdraw, *KNOWN))]))
     def any_event(self, event: Any) -> None:
         if (self.machine.phase, type(event)) not in REFUSED:
             self.feed(event)

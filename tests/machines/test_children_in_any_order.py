@@ -6,12 +6,13 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from machines import events as e
 from machines import outputs as o
 from machines.child_forms import FormName
 from machines.child_outputs import ROOT, EndChild, MessageChild, Place, SpawnChild, UpdateChild
+from machines.delegations import Delegation, StoredAgent
 from tests.machines.talk import CANCEL, DEAD, INITIALIZED, OPTIONS, Talk, begin, end, prepared, prompt
 
 AGENTS = ("a", "b", "c")
@@ -37,6 +38,8 @@ class AnyOrder(RuleBasedStateMachine):
         self.over: set[str] = set()
         self.open_calls: dict[str, str | None] = {}
         self.states: dict[str, str] = {}
+        self.of_before: set[str] = set()
+        self.repeats = False
 
     def feed(self, *events: Any) -> None:
         """Let something happen, and look at what is told."""
@@ -76,14 +79,17 @@ class AnyOrder(RuleBasedStateMachine):
                 pass
 
     def see_state(self, session: str, update: UpdateChild) -> None:
-        """INV-H4."""
+        """INV-H4, but for what is told again."""
+        before = self.states.get(session)
+        if session not in self.announced:
+            of_before = update.state is None and session in self.of_before
+            assert update.state == "running" or of_before, "the announcement"
+            self.announced.append(session)
         if update.state is None:
             return
-        before = self.states.get(session)
-        if before is None:
-            assert update.state == "running", "the announcement"
-            assert session not in self.announced
-            self.announced.append(session)
+        if self.repeats:
+            assert update.state == before
+            return
         repeats = before == update.state == "idle" and update.error is not None
         assert repeats or before != update.state, "INV-H4"
         self.states[session] = update.state
@@ -122,6 +128,26 @@ class AnyOrder(RuleBasedStateMachine):
             self.launches.append((self.fresh("c"), lane))
             self.sees_launch(len(self.launches) - 1)
             self.starts_last(agent)
+
+    @initialize(which=st.sampled_from(("none", "told", "untold")))
+    def takes_up(self, which: str) -> None:
+        """The session is of before: two subagents were there, one of the other."""
+        if which == "none":
+            return
+        outer = StoredAgent("a", Delegation("c0a", None, "Go.", "scout"), "explorer", None, "end_turn")
+        inner = StoredAgent("b", Delegation("c0b", "c0a", "Go."), "explorer", "a")
+        self.of_before = {"a", "b"}
+        if which == "told" and self.form == "rfd":
+            self.announced += ["a", "b"]
+            self.states |= {"a": "idle", "b": "idle"}
+        self.launches += [("c0a", None), ("c0b", "c0a")]
+        self.feed(e.AgentsRestored((outer, inner), which == "told", 1000))
+
+    @rule()
+    def is_told_again(self) -> None:
+        self.repeats = True
+        self.feed(e.HistoryAnswered())
+        self.repeats = False
 
     def starts_last(self, agent: str) -> None:
         """The last launch has its subagent."""

@@ -14,6 +14,14 @@ class UserText:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What a subagent was asked by whoever coordinates it, behind its first prompt."""
+
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class UserImage:
     """An image that the user gave: base64 data with its type, or an address."""
 
@@ -96,6 +104,6 @@ class TaskEnd:
 
 
 Item = (
-    UserText | UserImage | AgentText | AgentThought | ToolUse | ToolResult
+    UserText | Asked | UserImage | AgentText | AgentThought | ToolUse | ToolResult
     | CompactionSummary | UsageLimit | TaskEnd
 )  # fmt: skip

@@ -4,7 +4,7 @@ Rules: `sessions` §8.1 … §8.3. What is not named there shows nothing: attach
 records written for the model, subagents' records, anything of a shape not known.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bridge.sessions.chain import Node, Transcript, active_chain
@@ -20,6 +20,7 @@ from bridge.sessions.replay.cleaning import (
 from bridge.sessions.replay.items import (
     AgentText,
     AgentThought,
+    Asked,
     CompactionSummary,
     Item,
     TaskEnd,
@@ -35,24 +36,32 @@ SYNTHETIC = "<synthetic>"
 FILLER = "No response requested."
 """Stored where an interrupted conversation goes on, so that the roles alternate; never shown live."""
 
+_FRAMED = "The coordinator sent a message"
+"""How a message to a subagent begins; the rest of that line and the last paragraph are the frame."""
+
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 Blocks = list[dict[str, Any]]
 
 
-def replay(transcript: Transcript, *, of_agent: bool = False) -> Iterator[Item]:
+def replay(
+    transcript: Transcript, *, of_agent: bool = False, only: Callable[[Node], bool] | None = None
+) -> Iterator[Item]:
     """The items of the active conversation, in its order; holds one record at a time.
 
-    `of_agent`: the transcript is a subagent's own.
+    `of_agent`: the transcript is a subagent's own. `only`: which records matter.
     """
     chain = active_chain(transcript.nodes, of_agent=of_agent)
     last_answer = max((place for place, node in enumerate(chain) if _is_real_answer(node)), default=-1)
     prompt: str | None = None
     for place, node in enumerate(chain):
-        if not node.is_turn or (node.hidden and node.type == "assistant"):
+        if not node.is_turn or (node.hidden and node.type == "assistant") or (only and not only(node)):
             continue
         record = transcript.record(node)
-        if record is None or record.get("isMeta"):
+        if record is None:
+            continue
+        if record.get("isMeta"):
+            yield from _asked(record, node) if of_agent else ()
             continue
         if node.type == "user":
             prompt = prompt if node.answers else node.uuid
@@ -106,6 +115,15 @@ def _summary(blocks: Blocks, node: Node) -> Iterator[Item]:
     text = "\n".join(_text(block, "text") for block in blocks if block.get("type") == "text")
     if (shown := without_any_mark(text)).strip():
         yield CompactionSummary(node.uuid, shown, summary_body(text))
+
+
+def _asked(record: Record, node: Node) -> Iterator[Item]:
+    """A message of whoever coordinates the subagent: Claude Code words it for the model."""
+    origin = record.get("origin")
+    if isinstance(origin, dict) and origin.get("kind") == "coordinator":
+        text = "\n".join(_text(block, "text") for block in _blocks(record) if block.get("type") == "text")
+        framed = text.partition("\n")[2].rpartition("\n\n")[0]
+        yield Asked(node.uuid, framed if text.startswith(_FRAMED) and framed else text)
 
 
 def _is_task_notification(record: Record) -> bool:

@@ -4,11 +4,11 @@ Rules: `sessions` §8.4. Each has a transcript of its own beside that of the ses
 about its launch; one without that file was never described.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.sessions.chain import Transcript
+from bridge.sessions.chain import Node, Transcript
 from bridge.sessions.records import Record, parse
 from bridge.sessions.replay.items import Item, UserText
 from bridge.sessions.replay.reader import replay
@@ -46,9 +46,14 @@ def stored_subagents(transcript: Path) -> tuple[StoredSubagent, ...]:
     return tuple(_subagent(path) for path in sorted(files))
 
 
-def replay_subagent(subagent: StoredSubagent, transcript: Transcript) -> Iterator[Item]:
-    """The items of its own conversation; a fork's begins with its directive."""
-    items = replay(transcript, of_agent=True)
+def replay_subagent(
+    subagent: StoredSubagent, transcript: Transcript, only: Callable[[Node], bool] | None = None
+) -> Iterator[Item]:
+    """The items of its own conversation; a fork's begins with its directive.
+
+    `only`: which records matter, of one that is no fork.
+    """
+    items = replay(transcript, of_agent=True, only=None if subagent.is_fork else only)
     if not subagent.is_fork or not any(_is_inherited(item) for item in replay(transcript, of_agent=True)):
         yield from items
         return

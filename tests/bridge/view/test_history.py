@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bridge.capabilities import read_capabilities
+from bridge.live.setup import Setup
 from bridge.tools.report import ToolReports
 from bridge.view.history import History
 from machines.events import LimitReplayed
@@ -60,7 +61,8 @@ async def tell(folder: Path, kind: str, *records: Mapping[str, Any]) -> tuple[li
         else:
             heard.append(mail)
 
-    history = History("S", known, client.as_client(), ToolReports(known, "/p", "/home"))
+    setup = Setup("S", "/p", known, ())
+    history = History(setup, client.as_client(), ToolReports(known, "/p", "/home"), 0)
     await history.tell(path, post, None)
     return client.updates, heard
 
@@ -148,7 +150,8 @@ async def test_without_the_capability_the_text_stays_as_it_was(tmp_path: Path, k
 
 async def test_a_transcript_that_can_t_be_read_is_an_os_error(tmp_path: Path) -> None:
     client, known = Client(), read_capabilities(CAPABILITIES["plain"])
-    history = History("S", known, client.as_client(), ToolReports(known, "/p", "/home"))
+    setup = Setup("S", "/p", known, ())
+    history = History(setup, client.as_client(), ToolReports(known, "/p", "/home"), 0)
     with pytest.raises(OSError, match="No such file"):
         await history.tell(tmp_path / "gone.jsonl", lambda _: None, None)
 

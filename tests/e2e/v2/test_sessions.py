@@ -6,6 +6,7 @@ import pytest
 
 from bridge.demo.api import ScriptedApi
 from tests.e2e.chat import bash, script
+from tests.e2e.children.words import agent, children, updates
 from tests.e2e.v2.conftest import NewV2Chat
 from tests.e2e.v2.talk import merged
 from tests.support.acp_client import AcpClient
@@ -157,3 +158,26 @@ async def test_a_live_session_is_told_again_and_nothing_is_doubled(v2_chat: NewV
     assert again[0]["rawOutput"] is None
     assert chat.call()["status"] == "completed"
     assert (await chat.ask(script(["Well."])))["stopReason"] == "end_turn"
+
+
+@pytest.mark.contract("SA-090", "SA-092", "V2-028")
+async def test_a_replayed_subagent_has_its_states_on_its_own_stream_too(v2_chat: NewV2Chat) -> None:
+    """The session that was closed is told by the next process; then, by the live one, once more."""
+    chat = await v2_chat()
+    client = chat.chat.client
+    await chat.ask(script(["I look. ", agent(["Child hi."], name="scout")], ["All done."]))
+    (child,) = children(chat.chat)
+    await client.request("session/close", {"sessionId": chat.session})
+    place = {"sessionId": chat.session, "cwd": str(chat.chat.project), "replayFrom": {"type": "start"}}
+    for _ in ("closed", "live"):
+        mark = chat.mark
+        answered = (await client.call("session/resume", place).message()).seq
+        await client.wait_update("state_update", since=answered)
+        told = updates(chat.chat, mark)
+        for n, (where, each) in enumerate(told):
+            if each["sessionUpdate"] == "subagent_update" and "state" in each:
+                assert where == chat.session
+                assert told[n + 1] == (child, {"sessionUpdate": "state_update", **each["state"]})
+        states = [each["state"] for where, each in told if where == child and "state" in each]
+        assert states == ["running", "idle", "idle"], "told, ended, and true now"
+        assert "Child hi." in str([each for where, each in told if where == child])
