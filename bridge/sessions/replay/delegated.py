@@ -47,8 +47,9 @@ class Delegated:
 
     def asked(self, subagent: StoredSubagent) -> list[Delegation]:
         """The messages that reached a subagent."""
-        name = subagent.name or ""
-        return [*self.sent.get(subagent.agent_id, ()), *(self.sent.get(name, ()) if name else ())]
+        launch = self.launches[subagent.call or ""]
+        names = {subagent.agent_id: None, launch.name or subagent.name: None}
+        return [each for name in names if name for each in self.sent.get(name, ())]
 
     def end(self, launch: Delegation) -> TaskEnd | None:
         """The last notification of the subagent, if its end was notified."""

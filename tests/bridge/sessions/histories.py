@@ -113,7 +113,7 @@ class History:
         return path
 
 
-def call(call_id: str, name: str = "Bash", **given: Any) -> Json:
+def call(call_id: str, name: str = "Bash", /, **given: Any) -> Json:
     """The block of a tool call."""
     return {"type": "tool_use", "id": call_id, "name": name, "input": given}
 

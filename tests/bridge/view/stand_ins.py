@@ -12,8 +12,14 @@ class Client:
 
     def __init__(self) -> None:
         self.updates: list[Mapping[str, Any]] = []
+        self.inner: list[tuple[str, Mapping[str, Any]]] = []
+        """What was sent of other sessions than its own, which is among the rest, too."""
 
     def update(self, update: Mapping[str, Any]) -> None:
+        self.updates.append(update)
+
+    def update_in(self, session: str, update: Mapping[str, Any]) -> None:
+        self.inner.append((session, update))
         self.updates.append(update)
 
     @property
