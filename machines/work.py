@@ -189,7 +189,7 @@ class Work:
         elif active is not None and active.phase == "steered":
             if steering.is_answered(active):
                 self.settle([active], active.outcome)
-        elif self.owed:
+        elif self.owed and (active is None or active.uuid not in self.turns.finished):
             self.owed -= 1
         elif active is not None:
             self._idle_without_result(active)

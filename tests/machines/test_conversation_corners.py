@@ -206,3 +206,12 @@ def test_m7_without_marks_it_may_be_that_prompt() -> None:
     talk = Talk(prompt("A"), e.Requesting(()), e.Echoed("A"), MESSAGE, prompt("B"), CANCEL)
     talk(e.Result((), num_turns=1), IDLE)
     assert of(o.ShowCall, talk(*CYCLE)) == []
+
+
+def test_m4_6_a_prompt_whose_message_is_done_never_gets_a_result() -> None:
+    """The idle is owed to work of Claude Code's own, which came between."""
+    talk = Talk(prompt("A"), begin("A"), *moved("completed", "A"), *CYCLE)
+    (answer,) = of(o.AnswerPrompt, talk(e.Result((), origin="task-notification", num_turns=1), IDLE))
+    assert answer.turn == "A"
+    assert answer.outcome.failure is not None
+    assert answer.outcome.failure.kind is o.FailureKind.NO_RESULT
