@@ -1,9 +1,9 @@
 """The subagents of a stored conversation, in the client's form (R.3, R.4, `sessions` §8.4)."""
 
+from bridge.capabilities import ClientCapabilities
 from bridge.children.routes import Routes, Update
 from bridge.children.stored import STOPS, outcome, title_of
 from bridge.children.view import ChildrenView
-from bridge.live.setup import Setup
 from bridge.messages.stream import chunk
 from bridge.sessions.replay import items as i
 from bridge.sessions.replay.delegated import Delegated
@@ -18,10 +18,17 @@ _UNDESCRIBED = "Delegated task restored from session history"
 class ReplayedChildren:
     """Tells of each when its launch is told, and how all of them ended behind everything else."""
 
-    def __init__(self, setup: Setup, view: ChildrenView, routes: Routes, delegated: Delegated) -> None:
-        self._root = setup.id
-        self._form = setup.client.subagent_form
-        self._notices = setup.client.notices
+    def __init__(
+        self,
+        root: str,
+        client: ClientCapabilities,
+        view: ChildrenView,
+        routes: Routes,
+        delegated: Delegated,
+    ) -> None:
+        self._root = root
+        self._form = client.subagent_form
+        self._notices = client.notices
         self._view = view
         self._routes = routes
         self._delegated = delegated

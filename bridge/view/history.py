@@ -48,7 +48,7 @@ class History:
         self._tasks = ReplayedTasks()
         self._routes = Routes(port, native=setup.client.subagent_form != "none")
         self._view = ChildrenView(setup.id, port, self._routes, lambda: reports)
-        self._children = ReplayedChildren(setup, self._view, self._routes, Delegated())
+        self._children = self._with(Delegated())
 
     async def tell(self, transcript: Path, post: Post, gate: "Gate | None") -> None:
         """Read in a worker thread, show through the mailbox; a slow client slows the reader.
@@ -65,13 +65,16 @@ class History:
             subagents = stored_subagents(transcript)
             native = self._setup.client.subagent_form != "none"
             found = delegated(stored, subagents) if subagents or native else Delegated()
-            self._children = ReplayedChildren(self._setup, self._view, self._routes, found)
+            self._children = self._with(found)
             for batch in _batches(told(stored, found)):
                 from_thread.run_sync(post, lambda batch=batch: self._show_all(batch))
                 from_thread.run(_wait, gate)
             from_thread.run_sync(post, self._children.end)
             if found.subagents:
                 from_thread.run_sync(post, AgentsRestored(stored_agents(found), True, self._now_ms))
+
+    def _with(self, found: Delegated) -> ReplayedChildren:
+        return ReplayedChildren(self._setup.id, self._caps, self._view, self._routes, found)
 
     def _show_all(self, batch: list[Told | Launched]) -> None:
         for each in batch:
