@@ -3,9 +3,9 @@
 Plain code between machines decides which sees which event in which order; `stops` stops work.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from machines import steering
+from machines import holding, steering
 from machines.agents import end_of
 from machines.asks import Asks
 from machines.attribution import Autonomous, Consumed, Own, attribute
@@ -14,15 +14,7 @@ from machines.cancel import Cancel, EndReported, Renew
 from machines.children import Children
 from machines.companions import Companions
 from machines.delegations import resumed_agent
-from machines.events import (
-    CommandMoved,
-    Requesting,
-    Result,
-    TaskEnded,
-    TaskEvent,
-    Timer,
-    ToolReturned,
-)
+from machines.events import CommandMoved, Requesting, Result, TaskEnded, TaskEvent, Timer, ToolReturned
 from machines.feed import Feed
 from machines.foreground import (
     CycleStarted,
@@ -163,7 +155,7 @@ class Work:
                 outcome = outcome_of(result, cancelled=self.cancel.in_effect)
                 self._feed.put(ShowResult(result, outcome))
                 if result.num_turns > 0:
-                    if self._free_turn() is not None:
+                    if holding.is_free(self.turns.active, self.tasks):
                         self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
                     self.end_cycle(outcome, used)
                     self._release_held()
@@ -252,11 +244,11 @@ class Work:
         if promote:
             self.promote()
 
-    def conclude(self, turns: Iterable[Turn], outcome: Outcome) -> None:
+    def conclude(self, turns: Iterable[Turn], outcome: Outcome, *, counts: bool = True) -> None:
         """Answer in the order received; what was used is told once, on the last (M4.3)."""
         members = [turn for turn in turns if not turn.is_terminated]
         for turn in members:
-            usage = self._tally.usage() if turn is members[-1] else None
+            usage = self._tally.usage() if counts and turn is members[-1] else None
             self._feed(turn, Conclude(self._companions.record(turn.uuid, outcome), usage))
             if outcome == Outcome() and self._companions.collects(turn.uuid):
                 continue  # the report comes before the answer
@@ -369,12 +361,22 @@ class Work:
             self._companions.recover("next_attempt")
             if result.from_model:
                 self._companions.recover("real_model_success")
-        if outcome == Outcome() and len(turns) == 1 and self.tasks.holds(turn.spawned):
-            self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
-            self._feed(turn, Hold(outcome, self._tally.usage()))
-            self.end_work(outcome, self._tally.usage())
+        if outcome == Outcome() and holding.waits(turns, self.tasks):
+            self._hold(turns)
         else:
             self.settle(turns, outcome)
+
+    def _hold(self, turns: Sequence[Turn]) -> None:
+        """The last one waits; whoever shares its result has nothing to wait for."""
+        last, usage = holding.leave_to_last(turns), self._tally.usage()
+        self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
+        if last is not self.turns.active:
+            self._feed(last, Join())
+            self.conclude(turns[:-1], Outcome(), counts=False)
+            self.turns.active = last
+            self._feed(last, Activate())
+        self._feed(last, Hold(Outcome(), usage))
+        self.end_work(Outcome(), usage)
 
     def _idle_without_result(self, active: Turn) -> None:
         """The result may still be on its way, unless this idle is the second, or the message is done."""
@@ -386,13 +388,9 @@ class Work:
 
     def _release_held(self) -> None:
         """Answer a held turn once its subagents are done and what they promised has streamed."""
-        if (turn := self._free_turn()) is not None:
-            self.settle([turn], Outcome("cancelled") if self.cancel.in_effect else turn.outcome)
-
-    def _free_turn(self) -> Turn | None:
         turn = self.turns.active
-        free = turn is not None and turn.phase == "held" and not self.tasks.holds(turn.spawned)
-        return turn if free else None
+        if turn is not None and holding.is_free(turn, self.tasks):
+            self.settle([turn], Outcome("cancelled") if self.cancel.in_effect else turn.outcome)
 
     def promote(self) -> None:
         """Output now belongs to the next prompt that Claude Code has taken up."""

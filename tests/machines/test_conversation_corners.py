@@ -215,3 +215,33 @@ def test_m4_6_a_prompt_whose_message_is_done_never_gets_a_result() -> None:
     assert answer.turn == "A"
     assert answer.outcome.failure is not None
     assert answer.outcome.failure.kind is o.FailureKind.NO_RESULT
+
+
+def shared(*uuids: str) -> Talk:
+    """Prompts that Claude Code takes up together; the first of their answers starts a subagent."""
+    talk = Talk(*(prompt(uuid) for uuid in uuids), *(moved("started", uuid)[0] for uuid in uuids))
+    talk(e.Requesting(uuids), *(e.Echoed(uuid) for uuid in uuids), MESSAGE)
+    talk(dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"))
+    return talk
+
+
+def test_m4_of_prompts_that_share_a_result_the_last_waits_for_their_subagents() -> None:
+    talk = shared("A", "B", "C")
+    answers = of(o.AnswerPrompt, talk(result("A", "B", "C", used=(3, 4)), IDLE))
+    assert [(each.turn, each.outcome, each.usage) for each in answers] == [
+        ("A", o.Outcome(), None),
+        ("B", o.Outcome(), None),
+    ]
+    assert talk.session.active_turn == "C"
+    assert of(o.AnswerPrompt, talk(e.TaskEnded("agent", "run"))) == []
+    (last,) = of(o.AnswerPrompt, talk(e.Result((), origin="task-notification", num_turns=1), IDLE))
+    assert (last.turn, last.outcome) == ("C", o.Outcome())
+    assert last.usage is not None
+    assert (last.usage.tokens.input, last.usage.tokens.output) == (3, 4), "what they used together"
+
+
+def test_m4_a_cancel_answers_the_one_that_waits() -> None:
+    talk = shared("A", "B")
+    talk(result("A", "B"), IDLE)
+    (answer,) = of(o.AnswerPrompt, talk(CANCEL))
+    assert (answer.turn, answer.outcome.stop_reason) == ("B", "cancelled")

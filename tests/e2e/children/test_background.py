@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.chat import Chat, bash, script, use
+from tests.e2e.chat import Chat, bash, script, slow, use
 from tests.e2e.children.words import agent, calls, children, of, order, requests
 from tests.e2e.permissions.kinds import ChatAs
 from tests.support.rpc import CANCELLED, Json
@@ -135,4 +135,20 @@ async def test_a_task_that_a_subagent_starts_is_told_in_its_session(chat_as: Cha
     assert spawned["toolCallId"] in {call["toolCallId"] for call in of(chat, child, "tool_call")}
     assert [each["state"] for each in of(chat, child, "async_task_state_update")] == ["stopped"]
     assert not of(chat, chat.session, "async_task_spawned")
+    await chat.is_well()
+
+
+async def test_of_prompts_that_are_taken_up_together_the_last_waits(chat_as: ChatAs) -> None:
+    chat = await chat_as("rfd")
+    first = chat.prompt(script([slow(12)]))
+    await chat.client.wait_update("agent_message_chunk", since=chat.start)
+    work = agent([{"delay": 1}, "Child hi."], ["Child report."], background=True)
+    with chat.client.one_write():
+        second = chat.prompt("Just this.")
+        third = chat.prompt(script([work], ["Started."], ["It told me."]))
+    for call in (first, second, third):
+        assert (await call.result())["stopReason"] == "end_turn"
+    answered = (await second.message()).seq
+    assert order(chat, answered)[-5:] == ["end_turn", "1 text", "1 idle end_turn", "text", "end_turn"]
+    assert chat.text(since=answered) == "It told me."
     await chat.is_well()
