@@ -16,6 +16,9 @@ from bridge.sessions.replay.subagents import StoredSubagent, replay_subagent
 from machines import tool_events as t
 from machines.delegations import Delegation, Delegations, resumed_agent
 
+DEEPEST = 32
+"""How many subagents may have started one another; whoever is further down is not told."""
+
 _DELEGATING = (b'"Agent"', b'"Task"', b'"SendMessage"')
 _NOTIFYING = (b"<task-notification>",)
 
@@ -63,11 +66,11 @@ def delegated(transcript: Transcript, subagents: Sequence[StoredSubagent]) -> De
     found = Delegated()
     by_call = {subagent.call: subagent for subagent in subagents if subagent.call is not None}
     _survey(found, transcript, None)
-    waiting = deque(found.launches)
+    waiting = deque((call, 1) for call in found.launches)
     while waiting:
-        call = waiting.popleft()
+        call, depth = waiting.popleft()
         subagent = by_call.pop(call, None)
-        if subagent is None:
+        if subagent is None or depth > DEEPEST:
             continue
         found.subagents[call] = subagent
         known = set(found.launches)
@@ -76,7 +79,7 @@ def delegated(transcript: Transcript, subagents: Sequence[StoredSubagent]) -> De
                 _survey(found, own, subagent)
         except OSError:
             del found.subagents[call]  # as if it had no history
-        waiting.extend(launch for launch in found.launches if launch not in known)
+        waiting.extend((launch, depth + 1) for launch in found.launches if launch not in known)
     return found
 
 

@@ -40,8 +40,13 @@ class StoredSubagent:
 
 
 def stored_subagents(transcript: Path) -> tuple[StoredSubagent, ...]:
-    """The subagents of the session with this transcript, by id; those with a file about them in full."""
+    """The subagents of the session with this transcript, by id; those with a file about them in full.
+
+    No symlink is followed: it may lead out of Claude Code's folder.
+    """
     folder = transcript.with_suffix("") / "subagents"
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return ()
     files = (path for path in folder.glob("agent-*.jsonl") if path.is_file() and not path.is_symlink())
     return tuple(_subagent(path) for path in sorted(files))
 
@@ -85,6 +90,8 @@ def _subagent(transcript: Path) -> StoredSubagent:
 
 
 def _launch(path: Path) -> Record:
+    if path.is_symlink():
+        return {}
     try:
         with path.open("rb") as file:
             return parse(file.read(_LONGEST_META)) or {}

@@ -8,6 +8,7 @@ import pytest
 
 from bridge.capabilities import read_capabilities
 from bridge.live.setup import Setup
+from bridge.sessions.replay.delegated import DEEPEST
 from bridge.tools.report import ToolReports
 from bridge.view.history import History as Telling
 from machines.events import AgentsRestored
@@ -267,6 +268,17 @@ async def test_whoever_claims_to_have_started_itself_is_told_once(stored: Stored
     assert [each["sessionId"] for each in running] == ["a1", "a2"]
     (restored,) = heard
     assert [(each.id, each.parent) for each in restored.agents] == [("a1", None), ("a2", "a1")]
+
+
+async def test_a_chain_without_end_is_told_as_far_as_it_is_sane(stored: Stored) -> None:
+    stored.launch("c0")
+    for n in range(1500):
+        own = stored.agent(f"a{n}", f"c{n}")
+        stored.launch(f"c{n + 1}", own)
+        own.write(stored.folder / f"agent-a{n}.jsonl")
+    client, (restored,) = await stored.tell("rfd")
+    running = [u for u in of(client, "subagent_update") if u["state"]["state"] == "running"]
+    assert len(running) == len(restored.agents) == DEEPEST
 
 
 async def test_one_that_goes_away_meanwhile_costs_only_itself(stored: Stored) -> None:

@@ -262,6 +262,20 @@ def test_subagents_are_read_from_their_own_files(session: Path) -> None:
     assert [astuple(item)[-1] for item in shown] == ["look", "found"]
 
 
+@pytest.mark.parametrize("link", ["session", "subagents", "file", "meta"])
+def test_no_symlink_leads_to_subagents(session: Path, link: str, tmp_path: Path) -> None:
+    path = child(session, "a1", {"toolUseId": "toolu_1"}, "look")
+    linked = {
+        "session": session.with_suffix(""),
+        "subagents": path.parent,
+        "file": path,
+        "meta": path.with_suffix(".meta.json"),
+    }[link]
+    elsewhere = linked.rename(tmp_path / "elsewhere")
+    linked.symlink_to(elsewhere)
+    assert [each.call for each in stored_subagents(session)] == ([None] if link == "meta" else [])
+
+
 @pytest.mark.parametrize("role", ["fork", "general-purpose"])
 def test_a_forked_subagent_begins_with_its_directive(session: Path, role: str) -> None:
     directive = "<fork-boilerplate>rules</fork-boilerplate>\nYour directive: look there"
