@@ -90,7 +90,7 @@ def _subagent(transcript: Path) -> StoredSubagent:
 
 
 def _launch(path: Path) -> Record:
-    if path.is_symlink():
+    if path.is_symlink() or not path.is_file():  # a pipe would never end
         return {}
     try:
         with path.open("rb") as file:

@@ -1,4 +1,5 @@
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
@@ -260,6 +261,13 @@ def test_subagents_are_read_from_their_own_files(session: Path) -> None:
     with open_transcript(first) as transcript:
         shown = [*replay_subagent(stored_subagents(session)[0], transcript)]
     assert [astuple(item)[-1] for item in shown] == ["look", "found"]
+
+
+def test_a_pipe_says_nothing_of_a_subagent(session: Path) -> None:
+    path = child(session, "a1", None, "look")
+    os.mkfifo(path.with_suffix(".meta.json"))
+    os.mkfifo(path.with_name("agent-a2.jsonl"))
+    assert stored_subagents(session) == (StoredSubagent("a1", path),)
 
 
 @pytest.mark.parametrize("link", ["session", "subagents", "file", "meta"])
