@@ -86,6 +86,8 @@ class Children:
                 agent.add_lane(stored.launch.call)
                 self._agents.add(agent)
                 self._delegations.by_call.setdefault(stored.launch.call, stored.launch)
+            elif self._form.is_waiting(agent):
+                continue  # it runs, and is announced as soon as its parent is known
             self._form.restore(agent, stored, shown=event.shown, at=event.at)
 
     def repeat(self) -> None:

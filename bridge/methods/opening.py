@@ -176,8 +176,11 @@ def _restored(sessions: Sessions, transcript: Path) -> "AgentsRestored | None":
     subagents = stored_subagents(transcript)
     if not subagents:
         return None
-    with open_transcript(transcript) as stored:
-        agents = stored_agents(delegated(stored, subagents))
+    try:
+        with open_transcript(transcript) as stored:
+            agents = stored_agents(delegated(stored, subagents))
+    except OSError:
+        return None  # whether that is a failure is for Claude Code to say
     return AgentsRestored(agents, shown=False, at=int(sessions.host.clock().timestamp() * 1000))
 
 
