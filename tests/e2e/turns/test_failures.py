@@ -186,15 +186,14 @@ async def test_a_cancel_before_the_first_word(chat_as: ChatAs) -> None:
 async def test_a_stream_that_breaks_in_a_text_is_told_once(chat_as: ChatAs) -> None:
     """Claude Code goes on behind the part it has, or asks again for all of it, as a message of its own."""
     chat = await chat_as("air")
+    whole = "word-0 word-1 word-2"
     result = await chat.ask(script([slow(3, 0.01), {"cut": True}]))
     assert result["stopReason"] == "end_turn"
     told: dict[str, str] = {}
     for chunk in chat.updates("agent_message_chunk"):
         told[chunk["messageId"]] = told.get(chunk["messageId"], "") + chunk["content"]["text"]
-    *parts, last = told.values()
-    assert parts
-    assert set(parts) == {"word-0 word-1 word-2"}
-    if last != CLOSING:  # it gave up
-        assert last == "word-0 word-1 word-2"
+    broken = [text for text in told.values() if text != CLOSING]
+    assert all(whole.startswith(text) for text in broken), "once; the end of what broke off may be lost"
+    if [*told.values()][-1:] != [CLOSING]:  # it gave up
         assert air(result)["sessionFailure"]["severity"] == "error"
     await chat.is_well()
