@@ -4,7 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from machines.events import CommandState
+from machines.outputs import Failure, FailureKind
 from machines.turn import Turn
+
+ENDS = frozenset({"completed", "cancelled", "discarded", "refused"})
+"""The states of `command_lifecycle` after which no output of the message follows."""
+
+NO_RESULT = "The turn ended without a result: Claude Code went idle before it answered."
+LOST = Failure(FailureKind.NO_RESULT, NO_RESULT)
+"""What becomes of a prompt that Claude Code is done with and did not answer (M4.6)."""
 
 
 @dataclass(slots=True)
@@ -49,6 +57,15 @@ class Turns:
     def done(self) -> list[Turn]:
         """Those that Claude Code is done with; without a result by now there will be none."""
         return [turn for turn in self if turn.uuid in self.finished]
+
+    def is_done(self, turn: Turn) -> bool:
+        """Claude Code is done with the active one, whose result has not come."""
+        return turn.phase == "working" and turn.uuid in self.finished
+
+    def spawn(self, agent: str) -> None:
+        """A subagent began, or runs again: the turn that runs waits for it."""
+        if self.active is not None:
+            self.active.spawned.add(agent)
 
     def add(self, turn: Turn) -> None:
         """Take in a prompt."""

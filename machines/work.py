@@ -31,13 +31,8 @@ from machines.outputs import Failure, FailureKind, Ignored, Outcome, ShowResult,
 from machines.tool_call import STUCK, Occasion
 from machines.tool_events import ToolUse
 from machines.turn import Activate, Conclude, Dispatch, Fail, Hold, Join, Reported, Steer, Turn, Unsteer
-from machines.turns import Turns
+from machines.turns import ENDS, LOST, Turns
 from machines.usage import Tally, Usage
-
-NO_RESULT = "The turn ended without a result: Claude Code went idle before it answered."
-
-ENDS = frozenset({"completed", "cancelled", "discarded", "refused"})
-"""The states of `command_lifecycle` after which no output of the message follows."""
 
 
 class Work:
@@ -56,8 +51,7 @@ class Work:
         self.cancel = Cancel(*feed.listeners("Cancel"))
         self.tasks = LiveTasks()
         self.ledger = Ledger()
-        self.owed = 0  # idles that belong to results already seen (M4.6)
-        self._unowed = 0  # idles that nothing explains, while a turn is active
+        self.owed = self._unowed = 0  # idles that belong to results already seen, or to nothing (M4.6)
         self._tally = Tally()
         self.marked = False  # this process sends lifecycle frames: a capability, latched
 
@@ -117,6 +111,8 @@ class Work:
 
     def request(self, event: Requesting) -> None:
         """An API request starts; prompts that it names together are one batch (M4.3)."""
+        if (active := self.turns.active) and active.uuid not in event.uuids and self._is_lost(active):
+            self._hand_off(active)
         named = self.turns.named(event.uuids)
         for turn in named:
             self._take_up(turn, asked=True)
@@ -187,7 +183,7 @@ class Work:
             self._idle_without_result(active)
         if self.turns.active is None:
             for turn in self.turns.done():
-                self.fail(turn, Failure(FailureKind.NO_RESULT, NO_RESULT))
+                self.fail(turn, LOST)
 
     def run(self) -> None:
         """Claude Code works: an idle to come belongs to this work."""
@@ -205,7 +201,7 @@ class Work:
             self.sync_requests(withdrawn=True)
         self.children.follow(event)
         if self.tasks.take(event):
-            self._spawn(event.task)
+            self.turns.spawn(event.task)
         self.sync_requests()
 
     def note_resume(self, result: ToolReturned) -> None:
@@ -213,12 +209,7 @@ class Work:
         agent = resumed_agent(result)
         if agent is not None and self.tasks.resume(agent, result.call):
             self.children.resume(agent, result.call)
-            self._spawn(agent)
-
-    def _spawn(self, task: str) -> None:
-        """A subagent began, or runs again: the turn that runs waits for it."""
-        if self.turns.active is not None:
-            self.turns.active.spawned.add(task)
+            self.turns.spawn(agent)
 
     # ── how work ends; `stops` ends it by these too ──
 
@@ -328,11 +319,18 @@ class Work:
         """A process that stamps its results names both prompts in the one that they share."""
         return self.marked and active.phase == "working" and not self.cancel.in_effect
 
+    def _is_lost(self, active: Turn) -> bool:
+        """Claude Code is done with it and does something else: no result will come."""
+        return self.turns.is_done(active) and not self.cancel.in_effect
+
     def _hand_off(self, active: Turn) -> None:
         """Another prompt's output begins: what is known of this turn is its answer."""
         if active.phase == "settling":
             self._companions.no_files(active.uuid, "timeout")
             self.answer(active)
+            return
+        if self._is_lost(active):
+            self._settle_lost(active, promote=False)
             return
         if self.cancel.in_effect:
             outcome = Outcome("cancelled")
@@ -383,8 +381,12 @@ class Work:
         if self.marked and active.uuid not in self.turns.finished and not self._unowed:
             self._unowed += 1
             return
+        self._settle_lost(active)
+
+    def _settle_lost(self, active: Turn, *, promote: bool = True) -> None:
+        """Claude Code brought no result, nor for whatever else it is done with."""
         lost = [turn for turn in self.turns if turn is active or turn in self.turns.done()]
-        self.settle(lost, Outcome(failure=Failure(FailureKind.NO_RESULT, NO_RESULT)))
+        self.settle(lost, Outcome(failure=LOST), promote=promote)
 
     def _release_held(self) -> None:
         """Answer a held turn once its subagents are done and what they promised has streamed."""

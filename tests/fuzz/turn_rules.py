@@ -64,7 +64,7 @@ class RightAnswer(Rule):
         match world.cause:
             case e.Result():
                 self._by_result(world, asked, outcome)
-            case e.CliStateChanged("idle"):
+            case e.CliStateChanged("idle") | e.Requesting():
                 run = world.runs.get(asked.uuid)
                 silent = run is not None and run.result is None and run.expected == outcome
                 refused = asked.uuid in world.refused and _kind(outcome) is o.FailureKind.NO_RESULT

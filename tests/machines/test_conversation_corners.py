@@ -210,7 +210,7 @@ def test_m7_without_marks_it_may_be_that_prompt() -> None:
 
 def test_m4_6_a_prompt_whose_message_is_done_never_gets_a_result() -> None:
     """The idle is owed to work of Claude Code's own, which came between."""
-    talk = Talk(prompt("A"), begin("A"), *moved("completed", "A"), *CYCLE)
+    talk = Talk(prompt("A"), begin("A"), *moved("completed", "A"), RUNNING, MESSAGE)
     (answer,) = of(o.AnswerPrompt, talk(e.Result((), origin="task-notification", num_turns=1), IDLE))
     assert answer.turn == "A"
     assert answer.outcome.failure is not None
@@ -245,3 +245,27 @@ def test_m4_a_cancel_answers_the_one_that_waits() -> None:
     talk(result("A", "B"), IDLE)
     (answer,) = of(o.AnswerPrompt, talk(CANCEL))
     assert (answer.turn, answer.outcome.stop_reason) == ("B", "cancelled")
+
+
+def test_m4_1_nothing_is_folded_into_a_prompt_that_is_done() -> None:
+    """Two prompts ended without a result, and no idle came, since a task goes on."""
+    talk = shared("A", "B")
+    talk(*moved("completed", "A", "B"), prompt("C"), *moved("queued", "C"), *moved("started", "C"))
+    outputs = talk(e.Requesting(("C",)))
+    answers = of(o.AnswerPrompt, outputs)
+    assert [each.turn for each in answers] == ["A", "B"], "in their order, before the next one"
+    for each in answers:
+        assert each.outcome.failure is not None
+        assert each.outcome.failure.kind is o.FailureKind.NO_RESULT
+    assert talk.session.active_turn == "C"
+    (answer,) = of(o.AnswerPrompt, talk(e.Echoed("C"), MESSAGE, result("C"), IDLE))
+    assert (answer.turn, answer.outcome) == ("C", o.Outcome())
+
+
+def test_m4_1_work_of_its_own_is_not_part_of_a_prompt_that_is_done() -> None:
+    talk = Talk(prompt("A"), begin("A"), *moved("completed", "A"))
+    outputs = of((o.AnswerPrompt, o.ReportWork), talk(*CYCLE))
+    assert [type(each) for each in outputs] == [o.ReportWork, o.AnswerPrompt, o.ReportWork]
+    assert [each.state for each in of(o.ReportWork, outputs)] == ["idle", "running"], "work of its own"
+    ended = of(o.ReportWork, talk(e.Result((), origin="task-notification", num_turns=1)))
+    assert [each.state for each in ended] == ["idle"]

@@ -4,7 +4,7 @@ import pytest
 
 from machines import events as e
 from machines import outputs as o
-from machines.work import NO_RESULT
+from machines.turns import NO_RESULT
 from tests.machines.talk import (
     CANCEL,
     DONE,
