@@ -1,0 +1,68 @@
+"""Differences from the reference 0.101.0 that are meant: each rule names what asks for it.
+
+`Decision n` is a decision of the specification, `XX-000` a row of the product's contract, `S§` and the
+like a rule of the specification. What no rule explains is a fault, or a rule is missing.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.compare.report import Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Explains differences: patterns for the message's title and the field's path, and whose it is."""
+
+    reason: str
+    title: str = ""
+    path: str = ""
+    side: Literal["", "both", "reference", "ours", "moved"] = ""
+    value: str = ""
+    """What either value has to hold."""
+
+    def explains(self, found: Difference) -> bool:
+        """Whether this difference is meant."""
+        if self.side and self.side != found.side:
+            return False
+        told = f"{found.reference}\n{found.ours}"
+        if found.entry is not None:
+            told = "\n".join(f"{path}={value}" for path, value in found.entry.fields.items())
+        return bool(
+            re.search(self.title, found.title)
+            and (not self.path or (found.side == "both" and re.search(self.path, found.path)))
+            and re.search(self.value, told)
+        )
+
+
+RULES: Sequence[Rule] = (
+    Rule("decision 2: the name", "result of initialize", r"\b(agentInfo|info)\.(name|title|version)$"),
+    Rule("NG-040: no system prompt capability", "result of initialize", r"\.systemPrompt\b"),
+    Rule("AU: how our own program signs in", "result of initialize", r"terminal-auth\.(command|args)"),
+    Rule("TC-029: the seven capabilities", "result of initialize", r"air\.capabilities\[\d+\]"),
+    Rule("CF-001: no ultracode, no agent option", r"", r"configOptions\.(ultracode|agent)\."),
+    Rule("another Claude Code: its models", r"", r"configOptions\.model\.options", value=r"Fable 5\.[12]"),
+    Rule("PM-035: the tool's name", "session/request_permission", r"toolCall\._meta\.claudeCode\.toolName$"),
+    Rule(
+        "decision 27: the title is asked for later",
+        r"",
+        r"(cost\.amount|model_usage\[0\]\.token_count\.\w+)$",
+    ),
+    Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
+)
+
+
+def sort_out(found: Sequence[Difference]) -> tuple[Counter[str], list[Difference]]:
+    """How often each reason holds, and what nothing explains."""
+    reasons: Counter[str] = Counter()
+    rest: list[Difference] = []
+    for difference in found:
+        reason = next((rule.reason for rule in RULES if rule.explains(difference)), None)
+        if reason is None:
+            rest.append(difference)
+        else:
+            reasons[reason] += 1
+    return reasons, rest

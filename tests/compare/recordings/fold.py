@@ -1,0 +1,82 @@
+"""What depends on the model's pace and on luck is taken out of the traffic before it is compared.
+
+A call's input streams in as many pieces as the model of the run cuts it into: the reports of one
+stretch become one. Messages are told apart by what they say, not by their number, because that of all
+later ones would change with one that is missing.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tests.compare.normalise import joined, matters
+from tests.support.rpc import Json
+
+_CHUNKS = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk")
+_RESULT_KEYS = ("terminal_output", "terminal_output_delta", "terminal_exit", "mcp_output_delta")
+_SAID = 40
+
+
+def fold(messages: Sequence[Json]) -> list[Json]:
+    """Messages, `named` already, with reports of input merged and texts in place of message ids."""
+    folded: list[Json] = []
+    for message in joined([message for message in messages if matters(message)]):
+        update = _update(message)
+        before = _update(folded[-1]) if folded else {}
+        if _is_input(update) and _is_input(before) and before["toolCallId"] == update["toolCallId"]:
+            _merge(before, update)
+        else:
+            folded.append(json.loads(json.dumps(message)))
+    for message in folded:
+        _name_by_text(_update(message))
+    return [_by_id(message) for message in folded]
+
+
+def _update(message: Json) -> Json:
+    update: Json = (message.get("params") or {}).get("update") or {}
+    return update
+
+
+def _is_input(update: Json) -> bool:
+    """Whether this is a report on input that came further, and on nothing else."""
+    meta = update.get("_meta") or {}
+    return (
+        update.get("sessionUpdate") == "tool_call_update"
+        and "status" not in update
+        and "rawOutput" not in update
+        and "toolResponse" not in (meta.get("claudeCode") or {})
+        and not any(key in meta for key in _RESULT_KEYS)
+    )
+
+
+def _merge(before: Json, update: Json) -> None:
+    meta = {**(before.get("_meta") or {}), **(update.get("_meta") or {})}
+    before.update(update)
+    if meta:
+        before["_meta"] = meta
+
+
+def _name_by_text(update: Json) -> None:
+    if update.get("sessionUpdate") in _CHUNKS and "messageId" in update:
+        content = update.get("content") or {}
+        del update["messageId"]
+        update["says"] = str(content.get("text", content.get("type")))[:_SAID]
+
+
+def _by_id(value: Any) -> Any:
+    """Config options by their id and the choices of each by their value, so that one more moves no other."""
+    if isinstance(value, list):
+        return [_by_id(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _by_id(part) for key, part in value.items()}
+    if isinstance(options := value.get("configOptions"), list):
+        found["configOptions"] = {option["id"]: _choices(option) for option in options}
+    return found
+
+
+def _choices(option: Json) -> Json:
+    choices = option.get("options")
+    if not isinstance(choices, list):
+        return option
+    return {**option, "options": {choice["value"]: choice for choice in choices}}

@@ -1,0 +1,100 @@
+"""The models of the recordings: what they answered to which prompts, for our own scripted API.
+
+Three of them: `SCRIPT [[…]]` (the language of `bridge.demo.script`), `… @@[[…]]@@` with keys of its own, and
+words in front of the prompt (`BASH: ls`, `READ: path`, `AGENT: task`, `THINK`).
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, assert_never
+
+from bridge.demo.api import ApiRequest
+from bridge.demo.script import MARKER
+from tests.support.rpc import Json
+
+Respond = Callable[[ApiRequest], Sequence[Any] | None]
+
+PLAN_FILE = "{PLANFILE}"
+"""Stands in a prompt for the plan file whose path Claude Code tells the model."""
+
+_PLAN_PATH = re.compile(r"/[^\s\"'`\\]*/plans/[\w.-]+\.md")
+_MARKED = re.compile(r"@@(\[\[.*\]\])@@", re.DOTALL)
+_AFTER_SCRIPT = "all done"
+_WORDS: dict[str, Callable[[str], Sequence[Any]]] = {
+    "BASH:": lambda text: ["running", _use("Bash", command=text, description="run it")],
+    "READ:": lambda text: [_use("Read", file_path=text)],
+    "AGENT:": lambda text: [
+        "delegating",
+        _use("Agent", description="sub job", prompt=text, subagent_type="general-purpose"),
+    ],
+    "THINK": lambda _: [{"thinking": "let me think hard", "size": 100}, "thought result"],
+}
+_GREETING = "hello from mock"
+_AFTER_WORDS = "done with tool"
+_WORD_USAGE = {"usage": {"cache_read_input_tokens": 2, "cache_creation_input_tokens": 3}}
+_USAGE = {"usage": {"output_tokens": 5}}
+"""Set, so that it holds from the first event on."""
+
+
+def answer(asked: ApiRequest) -> Sequence[Any] | None:
+    """What the model of a recording answers; `None` leaves it to the scripted API."""
+    match asked.kind:
+        case "count" | "compact":
+            return None
+        case "title":
+            return [json.dumps({"title": "A title"})]
+        case "side":
+            return [_GREETING]
+        case "turn":
+            return [*_step(asked), _USAGE]
+        case _:
+            assert_never(asked.kind)
+
+
+def _step(asked: ApiRequest) -> Sequence[Any]:
+    if MARKER + "[" in asked.prompt:
+        return _script(asked)
+    if marked := _MARKED.search(asked.prompt):
+        steps = json.loads(marked[1])
+        return _translated(steps[asked.step]) if asked.step < len(steps) else ["ok"]
+    return [*_worded(asked), _WORD_USAGE]
+
+
+def _script(asked: ApiRequest) -> Sequence[Any]:
+    at = asked.prompt.find(MARKER + "[") + len(MARKER)
+    steps, _ = json.JSONDecoder().raw_decode(asked.prompt, at)
+    if asked.step >= len(steps):
+        return [_AFTER_SCRIPT]
+    step = json.dumps(steps[asked.step])
+    if PLAN_FILE in step and (path := _PLAN_PATH.search(json.dumps(asked.body))):
+        step = step.replace(PLAN_FILE, path[0])
+    return list(json.loads(step))
+
+
+def _translated(items: Sequence[Json]) -> list[Any]:
+    """A step of the second language in the first."""
+    step: list[Any] = []
+    for item in items:
+        if "text" in item:
+            step.append({"text": item["text"], "pace": item.get("wd", 0)})
+        elif "thinking" in item:
+            step.append({"thinking": item["thinking"]})
+        elif "tool" in item:
+            step.append(_use(item["tool"], **item["in"]))
+        elif "http" in item:
+            step.append({"error": item["http"], "message": f"mock {item['http']}"})
+        if "stop" in item:
+            step.append({"stop": item["stop"]})
+    return step
+
+
+def _worded(asked: ApiRequest) -> Sequence[Any]:
+    for word, step in _WORDS.items():
+        if asked.prompt.startswith(word):
+            return step(asked.prompt.removeprefix(word).strip()) if asked.step == 0 else [_AFTER_WORDS]
+    return [_GREETING]
+
+
+def _use(name: str, **input: Any) -> Json:
+    return {"name": name, "input": input}
