@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bridge.demo.api import ScriptedApi
-from tests.compare.normalise import Entry, named, names, tell
+from tests.compare.normalise import Entry, matters, named, names, tell
 from tests.compare.recordings.fold import fold
 from tests.compare.recordings.furnish import furnish, own_paths, recorded_paths, setup_of, translated
 from tests.compare.recordings.model import answer
@@ -28,6 +28,12 @@ PAUSE_SECONDS = 3.0
 """The longest pause of a recorded client that is kept."""
 
 
+_SHORT = 4
+"""An id of so many characters may stand in a text by chance."""
+_NOBODY = "answer to null"
+"""What was no request may be missing in the recording."""
+
+
 class Traffic:
     """What one side of the comparison has seen: the agent's messages, and how they are called."""
 
@@ -38,6 +44,23 @@ class Traffic:
         self.questions: list[Any] = []
         """Ids of the requests of the present agent."""
         self.count: Counter[str] = Counter()
+        self.spoken = ""
+        """All that the client said."""
+        self.given: list[str] = []
+        """Ids that come from the client."""
+        self._known: set[str] = set()
+        self._last = ""
+
+    def starts(self, body: Any) -> bool:
+        """Whether the client talks to a new agent: it shakes hands, and counts its requests anew."""
+        if not isinstance(body, dict) or body.get("method") != "initialize":
+            return False
+        return not self._methods or body.get("id") in self._methods
+
+    def awaited(self) -> list[str]:
+        """What shows that the other side is as far: all answers and questions, and the last message."""
+        needed = [kind for kind in self.count if kind.startswith(("answer", "question")) and kind != _NOBODY]
+        return [*needed, *([self._last] if self._last and self._last not in needed else ())]
 
     def restart(self) -> None:
         """The agent is another one."""
@@ -46,15 +69,22 @@ class Traffic:
 
     def sent(self, body: Any) -> None:
         """Note a message of the client."""
+        self.spoken += json.dumps(body)
         if isinstance(body, dict) and "method" in body and "id" in body:
-            self._methods[body["id"]] = body["method"]
+            self._methods[body["id"]] = f"{body['method']} #{body['id']}"
 
     def received(self, body: Json) -> None:
         """Note a message of the agent."""
         if "method" in body and "id" in body:
             self.questions.append(body["id"])
+        for id in names([body]):
+            if id not in self._known and id in self.spoken and len(id) > _SHORT:
+                self.given.append(id)
+            self._known.add(id)
         self.told.append(named(body, self._methods))
         self.count[_kind(body)] += 1
+        if matters(body):
+            self._last = _kind(body)
 
 
 class Drive:
@@ -87,10 +117,13 @@ class Drive:
         self._take(ours)
         self._learn(theirs, ours)
         await self.close()
-        told = tell(fold(ours.told), own_paths(self._sandbox))
+        given = {id: f"<given {place}>" for place, id in enumerate(theirs.given, 1)}
+        recorded = tell(fold(theirs.told), recorded_paths(recording) | given)
+        given = {self._ids.get(id, id): name for id, name in given.items()}
+        told = tell(fold(ours.told), own_paths(self._sandbox) | given)
         if stopped:
             told.append(Entry(f"STOPPED: {stopped}", {}))
-        return tell(fold(theirs.told), recorded_paths(recording)), told
+        return recorded, told
 
     async def close(self) -> None:
         """End the agent."""
@@ -121,7 +154,7 @@ class Drive:
         await asyncio.sleep(0.3)
 
     async def _say(self, body: Any, recording: Recording, theirs: Traffic, ours: Traffic) -> None:
-        if isinstance(body, dict) and body.get("method") == "initialize":
+        if theirs.starts(body) or self._client is None:
             await self._start(recording, theirs, ours)
         assert self._client is not None
         self._take(ours)
@@ -152,14 +185,14 @@ class Drive:
         self._seen = 0
 
     async def _catch_up(self, theirs: Traffic, ours: Traffic, patience: float) -> None:
-        """Wait until what the recording has by now is there; what is not answered stops the drive."""
+        """Wait until we are where the recording is; what is not answered stops the drive."""
         start = time.monotonic()
         while True:
             self._take(ours)
             left = {
-                kind: count - ours.count[kind] - self._missed[kind]
-                for kind, count in theirs.count.items()
-                if count > ours.count[kind] + self._missed[kind]
+                kind: theirs.count[kind] - ours.count[kind] - self._missed[kind]
+                for kind in theirs.awaited()
+                if theirs.count[kind] > ours.count[kind] + self._missed[kind]
             }
             needed = [kind for kind in left if kind.startswith(("answer", "question"))]
             waited = time.monotonic() - start
@@ -185,12 +218,14 @@ class Drive:
     def _learn(self, theirs: Traffic, ours: Traffic) -> None:
         """Ids that play the same part in both runs."""
         own = {name: id for id, name in names(ours.told).items()}
-        self._ids.update({id: own[name] for id, name in names(theirs.told).items() if name in own})
+        for id, name in names(theirs.told).items():
+            if name in own and id not in theirs.given:
+                self._ids[id] = own[name]
 
     def _translate(self, body: Any) -> Any:
         text = translated(json.dumps(body), self._sandbox)
         for id in sorted(self._ids, key=len, reverse=True):
-            if len(id) > 4:
+            if len(id) > _SHORT:
                 text = text.replace(json.dumps(id)[1:-1], json.dumps(self._ids[id])[1:-1])
         return json.loads(text)
 
@@ -199,7 +234,7 @@ def _note(line: Line, theirs: Traffic) -> None:
     if line.side == "agent":
         theirs.received(line.body)
     elif line.side == "client":
-        if isinstance(line.body, dict) and line.body.get("method") == "initialize":
+        if theirs.starts(line.body):
             theirs.restart()
         theirs.sent(line.body)
 

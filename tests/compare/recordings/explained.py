@@ -38,6 +38,9 @@ class Rule:
         )
 
 
+_BAD_PARAMS = r"\.data\.(errors\[|_errors|\w+\._errors)"
+_CHILD = r"in <child \d+>$"
+
 RULES: Sequence[Rule] = (
     Rule("decision 2: the name", "result of initialize", r"\b(agentInfo|info)\.(name|title|version)$"),
     Rule("NG-040: no system prompt capability", "result of initialize", r"\.systemPrompt\b"),
@@ -51,6 +54,48 @@ RULES: Sequence[Rule] = (
         r"",
         r"(cost\.amount|model_usage\[0\]\.token_count\.\w+)$",
     ),
+    Rule("W§5: which parameter is wrong, without its value", "^error of ", _BAD_PARAMS),
+    Rule(
+        "W§5: an unknown method is named without quotes",
+        "^error of ",
+        r"error\.message$",
+        value="Method not found",
+    ),
+    Rule("decision 38: goals are AIR's", "^error of _session/goal", r"error\.(code|message|data\.method)$"),
+    Rule("NG-035: only in the AIR namespace", "elicitation/create", r"\._askUserQuestionCustomAnswer\."),
+    Rule(
+        "decision 1: options of children are of 0.101.0 alone",
+        rf"^config_option_update {_CHILD}",
+        side="reference",
+    ),
+    Rule(
+        "TC-011: the terminal is told once",
+        "^tool_call_update .* failed",
+        r"content\[0\]\.(type|terminalId)$",
+    ),
+    Rule("INV-N4: the first handshake holds", "^result of initialize #3"),
+    Rule(
+        "NG-047, W§1: who asks for less than 2 gets v1",
+        "of initialize #1$",
+        value=r"protocolVersion=1|requested=0",
+    ),
+    Rule(
+        "NG-046, W§1: who asks for 2 or more gets v2", "^error of initialize", side="ours", value="path=.info"
+    ),
+    Rule(
+        "AU-030: no credential",
+        "of session/new",
+        value="Authentication required: Sign in|currentModeId=.auto",
+    ),
+    Rule(
+        "SE-027: an unknown session",
+        r"^error of session/(load|resume)",
+        value="-32002|Resource not found|resume requires",
+    ),
+    Rule("SE-027: an unknown session", r"^error of session/(load|resume)", r"data\.sessionId"),
+    Rule("C§11: what to do, in our words", "^error of session/new", r"error\.(message|data\.details)$"),
+    Rule("NG-040: no system prompt feature", "^error of session/new", value="systemPrompt", side="reference"),
+    Rule("the recording lacks the line that is no JSON", "^error of nobody"),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 

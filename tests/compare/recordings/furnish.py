@@ -53,6 +53,7 @@ SETUPS: Mapping[str, Setup] = {
         }
     ),
     "cfg_settings_auto": Setup(settings={"model": "haiku"}),
+    "deny": Setup(settings={"permissions": {"deny": ["Bash(rm:*)"]}}),
     "exefalse": Setup({"CLAUDE_CODE_EXECUTABLE": "/bin/false"}),
     "gw_narrow": Setup(skip=_GATEWAY),
     "hide_zed": Setup(args=_HIDE),
@@ -62,6 +63,7 @@ SETUPS: Mapping[str, Setup] = {
     "nokey_hide": Setup(_NO_KEY, _HIDE),
     "proto_auto_pv2": Setup({"CLAUDE_AGENT_ACP_PROTOCOL": "auto"}),
     "proto_auto_pv99": Setup({"CLAUDE_AGENT_ACP_PROTOCOL": "auto"}),
+    "proto_pv0": Setup({"CLAUDE_AGENT_ACP_PROTOCOL": "auto"}),
     "proto_v1_pv2": Setup({"CLAUDE_AGENT_ACP_PROTOCOL": "v1"}),
     "proto_v2_pv1": Setup({"CLAUDE_AGENT_ACP_PROTOCOL": "v2"}),
     "providers": Setup(skip=_GATEWAY),
@@ -70,7 +72,7 @@ SETUPS: Mapping[str, Setup] = {
     "think0": Setup({"MAX_THINKING_TOKENS": "0"}),
     "token": Setup({"ANTHROPIC_API_KEY": None, "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-scripted"}),
 }
-"""By name of the recording; most need nothing."""
+"""By name of the recording up to a dot; most need nothing."""
 
 _COMMANDS = {
     ".claude/commands/greet.md": "Greet $ARGUMENTS.\n",
@@ -82,7 +84,7 @@ _USED = {"greet": "/greet", "myskill": "/myskill", "demo": '\\"skill\\": \\"demo
 
 def setup_of(recording: Recording) -> Setup:
     """How its agent is started; ACP v2 is switched on for who asks for it."""
-    known = SETUPS.get(recording.name)
+    known = SETUPS.get(recording.name.partition(".")[0])
     if known is not None:
         return known
     first = next(recording.sent())

@@ -90,7 +90,7 @@ async def test_an_agent_that_ends_is_told_and_what_it_did_not_say() -> None:
     titles = [difference.title for difference in await driven(script, tiny())]
     assert titles == [
         "session/request_permission",
-        "result of session/prompt",
+        "result of session/prompt #3",
         "STOPPED: question session/request_permission never came",
     ]
 
