@@ -22,7 +22,7 @@ from tests.compare.normalise import Entry
 from tests.compare.recordings.drive import drive
 from tests.compare.recordings.explained import sort_out
 from tests.compare.recordings.furnish import setup_of
-from tests.compare.recordings.recording import before, read_all
+from tests.compare.recordings.recording import before, read_all, siblings
 from tests.compare.report import differences, find, lines
 from tests.compare.run import record
 from tests.compare.scenarios import SCENARIOS, Scenario
@@ -99,8 +99,8 @@ async def _drive(options: argparse.Namespace) -> None:
         async with drive(shlex.split(options.agent)) as driven:
             for earlier in before(recording, all_of_them):
                 await driven.play(earlier)
-            recorded, told = await driven.play(recording)
-        reasons, rest = sort_out(find(recorded, told))
+            recorded, told = await driven.play(recording, siblings(recording, all_of_them))
+        reasons, rest = sort_out(find(recorded, told), recording.name)
         mark = "✗" if rest else "✓"
         print(f"{mark} {recording.name}  ({len(recorded)} and {len(told)} messages)", flush=True)
         print(

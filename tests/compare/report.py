@@ -9,6 +9,8 @@ from typing import Literal, assert_never
 from tests.compare.normalise import Entry
 
 ABSENT = "absent"
+_FIELDS = 20
+"""Fields that are shown of a message that one side alone has."""
 _VALUE = 70
 """Characters of a value that are shown."""
 
@@ -113,6 +115,7 @@ def _alone(difference: Difference) -> Iterator[str]:
     fields = entry.fields.items() if entry else ()
     shown = [f"{path.removeprefix('params.update.')}={_cut(value, 0)}" for path, value in fields]
     hidden = ("method", "params.sessionId", "sessionUpdate", "toolCallId", "response")
-    for field in shown:
-        if not field.startswith(hidden):
-            yield f"      {field}"
+    shown = [field for field in shown if not field.startswith(hidden)]
+    yield from (f"      {field}" for field in shown[:_FIELDS])
+    if len(shown) > _FIELDS:
+        yield f"      … and {len(shown) - _FIELDS} fields more"

@@ -103,9 +103,11 @@ class Drive:
         self._missed: Counter[str] = Counter()
         """What the present recording has and we did not send in time."""
 
-    async def play(self, recording: Recording) -> tuple[list[Entry], list[Entry]]:
+    async def play(
+        self, recording: Recording, siblings: Sequence[Recording] = ()
+    ) -> tuple[list[Entry], list[Entry]]:
         """What was recorded and what the agent sends now."""
-        furnish(recording, self._sandbox)
+        furnish(recording, self._sandbox, siblings)
         theirs, ours = Traffic(), Traffic()
         stopped = ""
         try:

@@ -128,14 +128,18 @@ def own_paths(sandbox: Sandbox) -> dict[str, str]:
     }
 
 
-def furnish(recording: Recording, sandbox: Sandbox) -> None:
-    """Make the folders and files that a recording shows to have been there before it."""
+def furnish(recording: Recording, sandbox: Sandbox, siblings: Sequence[Recording] = ()) -> None:
+    """Make the folders and files that a recording shows to have been there before it.
+
+    Siblings are the same scene with other clients, who may have seen more of a file.
+    """
     for folder in _folders(recording):
         Path(translated(folder, sandbox)).mkdir(parents=True, exist_ok=True)
     project = sandbox.root / "proj"
     project.mkdir(exist_ok=True)
     (project / "f.txt").write_text("hi\n")
-    for path, content in _files(recording):
+    shown = [(path.replace(one.name, recording.name), told) for one in siblings for path, told in _files(one)]
+    for path, content in [*shown, *_files(recording)]:
         place = Path(translated(path, sandbox))
         if place.is_relative_to(sandbox.root):
             place.parent.mkdir(parents=True, exist_ok=True)

@@ -58,6 +58,8 @@ def _step(asked: ApiRequest) -> Sequence[Any]:
     if marked := _MARKED.search(asked.prompt):
         steps = json.loads(marked[1])
         return _translated(steps[asked.step]) if asked.step < len(steps) else ["ok"]
+    if MARKER + "[" in json.dumps(asked.body.get("messages", [])):
+        return [_AFTER_SCRIPT]
     return [*_worded(asked), _WORD_USAGE]
 
 

@@ -98,6 +98,12 @@ def before(recording: Recording, others: Iterable[Recording]) -> list[Recording]
     return chain
 
 
+def siblings(recording: Recording, others: Iterable[Recording]) -> list[Recording]:
+    """The same scene with other kinds of clients: `scene.kind` is a recording's name."""
+    scene, dot, _ = recording.name.partition(".")
+    return [other for other in others if dot and other.name.startswith(scene + dot)]
+
+
 def _told(side: str, body: Any) -> tuple[Side, Any]:
     """The side and the message; the end of the agent's output is a note."""
     known = _SIDES.get(side, "note")

@@ -179,6 +179,6 @@ def test_the_pieces_of_an_input_and_the_numbers_of_messages_do_not_matter() -> N
 def test_what_is_decided_is_counted_and_the_rest_is_left() -> None:
     meant = Difference("result of initialize", path="result.agentInfo.name", reference='"a"', ours='"b"')
     fault = Difference("result of initialize", path="result.protocolVersion", reference="1", ours="2")
-    reasons, rest = sort_out([meant, fault])
+    reasons, rest = sort_out([meant, fault], "tiny")
     assert rest == [fault]
     assert list(reasons.values()) == [1]
