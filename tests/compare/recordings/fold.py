@@ -14,13 +14,14 @@ from tests.support.rpc import Json
 
 _CHUNKS = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk")
 _RESULT_KEYS = ("terminal_output", "terminal_output_delta", "terminal_exit", "mcp_output_delta")
+_NEWS = "changing auto mode to no longer charge"
 _SAID = 40
 
 
 def fold(messages: Sequence[Json]) -> list[Json]:
     """Messages, `named` already, with reports of input merged and texts in place of message ids."""
     folded: list[Json] = []
-    for message in joined([message for message in messages if matters(message)]):
+    for message in joined([message for message in messages if matters(message) and not _is_news(message)]):
         update = _update(message)
         before = _update(folded[-1]) if folded else {}
         if _is_input(update) and _is_input(before) and before["toolCallId"] == update["toolCallId"]:
@@ -30,6 +31,11 @@ def fold(messages: Sequence[Json]) -> list[Json]:
     for message in folded:
         _name_by_text(_update(message))
     return [_by_id(message) for message in folded]
+
+
+def _is_news(message: Json) -> bool:
+    """Whether Claude Code tells of its prices: that is once in a while, and of one version."""
+    return _NEWS in json.dumps(_update(message))
 
 
 def _update(message: Json) -> Json:

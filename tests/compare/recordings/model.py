@@ -33,6 +33,8 @@ _WORDS: dict[str, Callable[[str], Sequence[Any]]] = {
 _GREETING = "hello from mock"
 _AFTER_WORDS = "done with tool"
 _WORD_USAGE = {"usage": {"cache_read_input_tokens": 2, "cache_creation_input_tokens": 3}}
+_SUMMARY = "Mock summary of the conversation."
+_SUMMARY_OF_MARKED = "SUMMARY BODY one two three"
 _USAGE = {"usage": {"output_tokens": 5}}
 """Set, so that it holds from the first event on."""
 
@@ -40,10 +42,13 @@ _USAGE = {"usage": {"output_tokens": 5}}
 def answer(asked: ApiRequest) -> Sequence[Any] | None:
     """What the model of a recording answers; `None` leaves it to the scripted API."""
     match asked.kind:
-        case "count" | "compact":
+        case "count":
             return None
+        case "compact":
+            is_marked = _MARKED.search(json.dumps(asked.body))
+            return [f"<summary>{_SUMMARY_OF_MARKED if is_marked else _SUMMARY}</summary>"]
         case "title":
-            return [json.dumps({"title": "A title"})]
+            return [json.dumps({"title": "Mock generated title"})]
         case "side":
             return [_GREETING]
         case "turn":
@@ -94,7 +99,9 @@ def _translated(items: Sequence[Json]) -> list[Any]:
 def _worded(asked: ApiRequest) -> Sequence[Any]:
     for word, step in _WORDS.items():
         if asked.prompt.startswith(word):
-            return step(asked.prompt.removeprefix(word).strip()) if asked.step == 0 else [_AFTER_WORDS]
+            if asked.step == 0:
+                return step(asked.prompt.removeprefix(word).strip())
+            return [_AFTER_WORDS if asked.step == 1 else _GREETING]
     return [_GREETING]
 
 

@@ -57,8 +57,13 @@ class Recording:
     def made(self) -> set[str]:
         """Ids of the sessions that begin here."""
         begun = ("session/new", "session/fork")
-        results = (answer.get("result") for asked, answer in self.answered() if asked["method"] in begun)
-        return {result["sessionId"] for result in results if isinstance(result, dict)}
+        return {
+            answer["result"]["sessionId"]
+            for asked, answer in self.answered()
+            if asked["method"] in begun
+            and "result" in answer
+            and answer["result"]["sessionId"] not in json.dumps(asked)
+        }
 
     def needed(self) -> set[str]:
         """Ids of the sessions that it loads although they began elsewhere."""
@@ -94,7 +99,7 @@ def before(recording: Recording, others: Iterable[Recording]) -> list[Recording]
     chain: list[Recording] = []
     for other in others:
         if other.name != recording.name and other.made() & recording.needed():
-            chain = [*before(other, others), other]
+            chain += [one for one in (*before(other, others), other) if one not in chain]
     return chain
 
 
