@@ -80,7 +80,10 @@ def read(path: Path) -> Recording:
     """The recording in a file; its name is the file's."""
     raw = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
     lines = [
-        Line(float(entry["t"]), *_told(entry.get("dir", entry.get("d")), entry.get("msg", entry.get("o"))))
+        Line(
+            float(entry.get("t", 0)),
+            *_told(entry.get("dir", entry.get("d")), entry.get("msg", entry.get("o"))),
+        )
         for entry in raw
     ]
     if any(line.at > _MOST_SECONDS for line in lines):
@@ -91,7 +94,7 @@ def read(path: Path) -> Recording:
 def read_all(folder: Path) -> list[Recording]:
     """The recordings in a folder, by name; files of another kind are left out."""
     read_ones = (read(path) for path in sorted(folder.glob("*.jsonl")))
-    return [recording for recording in read_ones if any(recording.sent())]
+    return [one for one in read_ones if any(body.get("method") == "initialize" for body in one.sent())]
 
 
 def before(recording: Recording, others: Iterable[Recording]) -> list[Recording]:
