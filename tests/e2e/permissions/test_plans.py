@@ -203,6 +203,8 @@ async def test_a_plan_goes_on_in_an_empty_conversation(kind: str, chat_as: ChatA
     assert modes(chat, mark)[-1] == "auto"
     order = chat.order(since=mark)
     assert order.index("update completed", order.index(CLEAR)) < order.index("mode", order.index(CLEAR))
+    costs = [update["cost"] for update in chat.updates("usage_update", since=mark) if "cost" in update]
+    assert len(costs) == 2  # of both conversations
     last = [asked for asked in chat.api.requests[before:] if asked.kind == "turn"][-1]
     assert last.prompt == f"Implement the following plan:\n\n{PLAN}"
     assert "zebra" not in str(last.body["messages"])
