@@ -22,6 +22,7 @@ from tests.compare.normalise import Entry
 from tests.compare.recordings.drive import drive
 from tests.compare.recordings.explained import sort_out
 from tests.compare.recordings.furnish import setup_of
+from tests.compare.recordings.model import model_of
 from tests.compare.recordings.recording import before, read_all, siblings
 from tests.compare.report import differences, find, lines
 from tests.compare.run import record
@@ -96,7 +97,7 @@ async def _drive(options: argparse.Namespace) -> None:
         if reason := setup_of(recording).skip:
             print(f"– {recording.name}  skipped: {reason}", flush=True)
             continue
-        async with drive(shlex.split(options.agent)) as driven:
+        async with drive(shlex.split(options.agent), model_of(recording)) as driven:
             for earlier in before(recording, all_of_them):
                 await driven.play(earlier)
             recorded, told = await driven.play(recording, siblings(recording, all_of_them))

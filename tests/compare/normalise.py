@@ -18,6 +18,7 @@ _ID_KEYS = {
     "toolCallId": "call",
     "messageId": "message",
     "parentToolUseId": "call",
+    "callId": "call",
     "terminalId": "call",
     "terminal_id": "call",
     "taskId": "task",

@@ -14,7 +14,7 @@ from bridge.demo.api import ScriptedApi
 from tests.compare.normalise import Entry, matters, named, names, tell
 from tests.compare.recordings.fold import fold
 from tests.compare.recordings.furnish import furnish, own_paths, recorded_paths, setup_of, translated
-from tests.compare.recordings.model import answer
+from tests.compare.recordings.model import Model
 from tests.compare.recordings.recording import Line, Recording
 from tests.support.acp_client import AcpClient, run_agent
 from tests.support.rpc import Json, never
@@ -120,9 +120,9 @@ class Drive:
         self._learn(theirs, ours)
         await self.close()
         given = {id: f"<given {place}>" for place, id in enumerate(theirs.given, 1)}
-        recorded = tell(fold(theirs.told), recorded_paths(recording) | given)
+        recorded = tell(fold(theirs.told, recorded_paths(recording)), recorded_paths(recording) | given)
         given = {self._ids.get(id, id): name for id, name in given.items()}
-        told = tell(fold(ours.told), own_paths(self._sandbox) | given)
+        told = tell(fold(ours.told, own_paths(self._sandbox)), own_paths(self._sandbox) | given)
         if stopped:
             told.append(Entry(f"STOPPED: {stopped}", {}))
         return recorded, told
@@ -252,10 +252,10 @@ def _kind(body: Json) -> str:
 
 
 @asynccontextmanager
-async def drive(command: Sequence[str]) -> AsyncIterator[Drive]:
-    """A drive with a model and a place of its own."""
+async def drive(command: Sequence[str], model: Model) -> AsyncIterator[Drive]:
+    """A drive with a place of its own."""
     with TemporaryDirectory(prefix="compare-", ignore_cleanup_errors=True) as folder:
-        async with ScriptedApi(answer) as api:
+        async with ScriptedApi(model) as api:
             driven = Drive(command, Path(folder), api.url)
             try:
                 yield driven

@@ -41,7 +41,8 @@ class Rule:
 
 
 _BAD_PARAMS = r"\.data\.(errors\[|.*\b_errors\b)"
-_CHILD = r"in <child \d+>$"
+
+_RFD = r"(live|load)_rfd|\d+-.*-rfd"
 
 RULES: Sequence[Rule] = (
     Rule("decision 2: the name", "result of initialize", r"\b(agentInfo|info)\.(name|title|version)$"),
@@ -76,7 +77,7 @@ RULES: Sequence[Rule] = (
     Rule("NG-035: only in the AIR namespace", "elicitation/create", r"\._askUserQuestionCustomAnswer\."),
     Rule(
         "decision 1: options of children are of 0.101.0 alone",
-        rf"^config_option_update {_CHILD}",
+        r"^config_option_update in <(child|session) \d+>$",
         side="reference",
     ),
     Rule(
@@ -137,6 +138,51 @@ RULES: Sequence[Rule] = (
         "^result of session/fork #16",
         "configOptions",
         only="hist_make",
+    ),
+    Rule("W§9: how a subagent is called", "^subagent_update", r"\.(title|description)$"),
+    Rule("SA-025: a child is not cancelled", "^subagent_update", r"\.capabilities\.cancel$"),
+    Rule("W§9, decision 16: the child alone gets its task", "^session_message", side="reference"),
+    Rule("W§9, decision 16: the child alone gets its task", "^session_message", side="ours"),
+    Rule(
+        "W§9, decision 16: the child alone gets its task",
+        "^session_message",
+        r"\.(sender|recipient)MessageId$",
+    ),
+    Rule(
+        "W§9, decision 16: the Agent call stays",
+        "^tool_call",
+        side="ours",
+        value='"(Agent|SendMessage)"',
+        only=_RFD,
+    ),
+    Rule(
+        "S§A1, decision 1: no task for a turn",
+        "^async_task",
+        side="reference",
+        value="autonomous-turn|<random>",
+    ),
+    Rule("decision 17: four more tools", "^tool_call_update", "total_deferred_tools$"),
+    Rule("SE-100: the model is known", "^usage_update$", r"_claude/model$", only="plan_clear"),
+    Rule("TC-011: the path is told once", "^tool_call_update .* completed", r"planFilePath$", only=r".*air"),
+    Rule(
+        "decision 1: no empty path when a plan is left",
+        "^tool_call .* completed",
+        side="reference",
+        value='planFilePath=""',
+    ),
+    Rule(
+        "schema v1: load and resume answer without an id",
+        "^result of session/(load|resume)",
+        r"result\.sessionId$",
+    ),
+    Rule("luck: who comes first, stream or approval", "<call 4>", only=r"edit\.air$"),
+    Rule("luck: when the account is known", "^_auth/status_update$", side="moved"),
+    Rule("another recording's sessions are in the store", "^result of session/list", r"result\.sessions"),
+    Rule("the command of another version", "^user_message_chunk /(mcp__demo|demo:hello)"),
+    Rule(
+        "another recording went on with the session",
+        "chunk (hello from mock|after resume|in fork)",
+        only="load_|fork",
     ),
     Rule("luck: root and background child run side by side", side="moved", only=r"agent\."),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),

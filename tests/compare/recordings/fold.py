@@ -6,7 +6,7 @@ later ones would change with one that is missing.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.compare.normalise import joined, matters
@@ -18,7 +18,7 @@ _NEWS = "changing auto mode to no longer charge"
 _SAID = 40
 
 
-def fold(messages: Sequence[Json]) -> list[Json]:
+def fold(messages: Sequence[Json], paths: Mapping[str, str]) -> list[Json]:
     """Messages, `named` already, with reports of input merged and texts in place of message ids."""
     folded: list[Json] = []
     for message in joined([message for message in messages if matters(message) and not _is_news(message)]):
@@ -29,7 +29,8 @@ def fold(messages: Sequence[Json]) -> list[Json]:
         else:
             folded.append(json.loads(json.dumps(message)))
     for message in folded:
-        _name_by_text(_update(message))
+        _name_by_text(_update(message), paths)
+        _name_by_call(_update(message))
     return [_by_id(message) for message in folded]
 
 
@@ -62,11 +63,20 @@ def _merge(before: Json, update: Json) -> None:
         before["_meta"] = meta
 
 
-def _name_by_text(update: Json) -> None:
+def _name_by_text(update: Json, paths: Mapping[str, str]) -> None:
     if update.get("sessionUpdate") in _CHUNKS and "messageId" in update:
         content = update.get("content") or {}
         del update["messageId"]
-        update["says"] = str(content.get("text", content.get("type")))[:_SAID]
+        said = str(content.get("text", content.get("type")))
+        for path in sorted(paths, key=len, reverse=True):
+            said = said.replace(path, paths[path])
+        update["says"] = said[:_SAID]
+
+
+def _name_by_call(update: Json) -> None:
+    """A message to a subagent has the id of the call that sent it."""
+    if update.get("sessionUpdate") == "session_message" and "messageId" in update:
+        update["callId"] = update.pop("messageId")
 
 
 def _by_id(value: Any) -> Any:

@@ -7,19 +7,19 @@ words in front of the prompt (`BASH: ls`, `READ: path`, `AGENT: task`, `THINK`).
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from bridge.demo.api import ApiRequest
 from bridge.demo.script import MARKER
+from tests.compare.recordings.recording import Recording
 from tests.support.rpc import Json
-
-Respond = Callable[[ApiRequest], Sequence[Any] | None]
 
 PLAN_FILE = "{PLANFILE}"
 """Stands in a prompt for the plan file whose path Claude Code tells the model."""
 
 _PLAN_PATH = re.compile(r"/[^\s\"'`\\]*/plans/[\w.-]+\.md")
-_MARKED = re.compile(r"@@(\[\[.*\]\])@@", re.DOTALL)
+_MARK = "@@[["
 _AFTER_SCRIPT = "all done"
 _WORDS: dict[str, Callable[[str], Sequence[Any]]] = {
     "BASH:": lambda text: ["running", _use("Bash", command=text, description="run it")],
@@ -39,33 +39,64 @@ _USAGE = {"usage": {"output_tokens": 5}}
 """Set, so that it holds from the first event on."""
 
 
-def answer(asked: ApiRequest) -> Sequence[Any] | None:
-    """What the model of a recording answers; `None` leaves it to the scripted API."""
-    match asked.kind:
-        case "count":
-            return None
-        case "compact":
-            is_marked = _MARKED.search(json.dumps(asked.body))
-            return [f"<summary>{_SUMMARY_OF_MARKED if is_marked else _SUMMARY}</summary>"]
-        case "title":
-            return [json.dumps({"title": "Mock generated title"})]
-        case "side":
-            return [_GREETING]
-        case "turn":
-            return [*_step(asked), _USAGE]
-        case _:
-            assert_never(asked.kind)
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The model of a recording, as `ScriptedApi` asks it."""
+
+    worded: bool = False
+    """No prompt of the recording has a script: it is the model of the words."""
+
+    def __call__(self, asked: ApiRequest) -> Sequence[Any] | None:
+        """What the model answered; `None` leaves it to the scripted API."""
+        match asked.kind:
+            case "count":
+                return None
+            case "compact":
+                is_marked = _MARK in json.dumps(asked.body)
+                return [f"<summary>{_SUMMARY_OF_MARKED if is_marked else _SUMMARY}</summary>"]
+            case "title":
+                return [json.dumps({"title": "Mock generated title"})]
+            case "side":
+                return [_GREETING, _WORD_USAGE if self.worded else _USAGE]
+            case "turn":
+                return [*_step(asked), _WORD_USAGE if self.worded else _USAGE]
+            case _:
+                assert_never(asked.kind)
+
+
+def model_of(recording: Recording) -> Model:
+    """The one of the three that answered in a recording."""
+    sent = json.dumps([*recording.sent()])
+    return Model(worded=MARKER + "[" not in sent and _MARK not in sent)
 
 
 def _step(asked: ApiRequest) -> Sequence[Any]:
     if MARKER + "[" in asked.prompt:
         return _script(asked)
-    if marked := _MARKED.search(asked.prompt):
-        steps = json.loads(marked[1])
-        return _translated(steps[asked.step]) if asked.step < len(steps) else ["ok"]
+    if marked := _last_marked(asked):
+        steps, step = marked
+        return _translated(steps[step]) if step < len(steps) else [f"beyond-{step}"]
     if MARKER + "[" in json.dumps(asked.body.get("messages", [])):
         return [_AFTER_SCRIPT]
-    return [*_worded(asked), _WORD_USAGE]
+    return _worded(asked)
+
+
+def _last_marked(asked: ApiRequest) -> tuple[Sequence[Any], int] | None:
+    """The newest script of the second language, which later prompts without one go on with."""
+    answers = 0
+    for message in reversed(asked.body.get("messages", [])):
+        if message["role"] == "assistant":
+            answers += 1
+        elif _MARK in (text := _text(message["content"])):
+            steps, _ = json.JSONDecoder().raw_decode(text, text.find(_MARK) + 2)
+            return steps, answers
+    return None
+
+
+def _text(content: str | Sequence[Json]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(block["text"] for block in content if block["type"] == "text")
 
 
 def _script(asked: ApiRequest) -> Sequence[Any]:
@@ -98,7 +129,7 @@ def _translated(items: Sequence[Json]) -> list[Any]:
 
 def _worded(asked: ApiRequest) -> Sequence[Any]:
     for word, step in _WORDS.items():
-        if asked.prompt.startswith(word):
+        if asked.prompt.startswith(word) and not (word == "AGENT:" and "haiku" in asked.body["model"]):
             if asked.step == 0:
                 return step(asked.prompt.removeprefix(word).strip())
             return [_AFTER_WORDS if asked.step == 1 else _GREETING]

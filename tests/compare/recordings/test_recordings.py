@@ -13,7 +13,7 @@ from tests.compare.recordings.drive import drive
 from tests.compare.recordings.explained import sort_out
 from tests.compare.recordings.fold import fold
 from tests.compare.recordings.furnish import furnish, translated
-from tests.compare.recordings.model import answer
+from tests.compare.recordings.model import Model
 from tests.compare.recordings.recording import Line, Recording, before, read
 from tests.compare.report import Difference, find
 from tests.support.rpc import Json
@@ -71,7 +71,7 @@ def tiny(title: str = "touch x") -> Recording:
 
 async def driven(script: str, played: Recording) -> list[Difference]:
     """How an agent differs from a recording."""
-    async with drive([sys.executable, "-c", script]) as run:
+    async with drive([sys.executable, "-c", script], Model()) as run:
         return find(*await run.play(played))
 
 
@@ -141,7 +141,7 @@ def test_files_and_the_mode_are_those_that_the_recording_shows(tmp_path: Path) -
 
 def test_the_models_of_the_recordings_answer_as_they_did() -> None:
     def steps(prompt: str, step: int = 0, body: Json | None = None) -> object:
-        told = answer(ApiRequest("turn", body or {}, {}, prompt, step))
+        told = Model()(ApiRequest("turn", {"model": "opus", **(body or {})}, {}, prompt, step))
         assert told is not None
         return [item for item in told if not (isinstance(item, dict) and "usage" in item)]
 
@@ -150,7 +150,8 @@ def test_the_models_of_the_recordings_answer_as_they_did() -> None:
     read_it = {"name": "Read", "input": {"file_path": "/c/plans/p.md"}}
     script = 'SCRIPT [[{"name": "Read", "input": {"file_path": "{PLANFILE}"}}]]'
     assert steps(script, body={"system": "at /c/plans/p.md."}) == [read_it]
-    assert steps('x @@[[{"text": "a b", "wd": 0.5}]]@@') == [{"text": "a b", "pace": 0.5}]
+    marked = {"role": "user", "content": 'x @@[[{"text": "a b", "wd": 0.5}]]@@'}
+    assert steps("x", body={"messages": [marked]}) == [{"text": "a b", "pace": 0.5}]
     assert steps("BASH: ls", 1) == ["done with tool"]
 
 
@@ -160,7 +161,7 @@ def told(*updates: Json) -> list[Entry]:
         {"method": "session/update", "params": {"sessionId": "a-session", "update": update}}
         for update in updates
     ]
-    return tell(fold(messages), {})
+    return tell(fold(messages, {}), {})
 
 
 def test_the_pieces_of_an_input_and_the_numbers_of_messages_do_not_matter() -> None:
