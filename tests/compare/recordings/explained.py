@@ -177,6 +177,7 @@ RULES: Sequence[Rule] = (
     ),
     Rule("luck: who comes first, stream or approval", "<call 4>", only=r"edit\.air$"),
     Rule("luck: when the account is known", "^_auth/status_update$", side="moved"),
+    Rule("luck: when the account is known", "^error of session/load #6", side="moved", only="delete_plain"),
     Rule("another recording's sessions are in the store", "^result of session/list", r"result\.sessions"),
     Rule("the command of another version", "^user_message_chunk /(mcp__demo|demo:hello)"),
     Rule(

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,7 @@ def furnish(recording: Recording, sandbox: Sandbox, siblings: Sequence[Recording
         if place.is_relative_to(sandbox.root):
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
+    _store_sessions(recording, sandbox)
     _give_commands(recording, sandbox)
     _give_settings(recording, sandbox)
 
@@ -201,6 +203,29 @@ def _from_result(update: Json) -> bytes | None:
     if not all(lines) or not lines[0] or lines[0][1] != "1":
         return None
     return "\n".join(line[2] for line in lines if line).encode()
+
+
+def _store_sessions(recording: Recording, sandbox: Sandbox) -> None:
+    """A transcript for each session that is listed although no recording of the folder began it."""
+    known = recording.made() | recording.needed()
+    for asked, answer in recording.answered():
+        if asked["method"] != "session/list" or recording.needed():
+            continue
+        for row in (answer.get("result") or {}).get("sessions", []):
+            if row["sessionId"] not in known:
+                known.add(row["sessionId"])
+                _store(row, Path(translated(row["cwd"], sandbox)), sandbox)
+
+
+def _store(row: Json, cwd: Path, sandbox: Sandbox) -> None:
+    folder = sandbox.config / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(cwd))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{row['sessionId']}.jsonl"
+    message = {"role": "user", "content": row["title"]}
+    told = {"type": "user", "uuid": row["sessionId"], "cwd": str(cwd), "message": message}
+    path.write_text(json.dumps(told) + "\n")
+    changed = datetime.fromisoformat(row["updatedAt"]).timestamp()
+    os.utime(path, (changed, changed))
 
 
 def _give_commands(recording: Recording, sandbox: Sandbox) -> None:
