@@ -185,7 +185,7 @@ RULES: Sequence[Rule] = (
         "chunk (hello from mock|after resume|in fork)",
         only="load_|fork",
     ),
-    Rule("luck: root and background child run side by side", side="moved", only=r"agent\."),
+    Rule("luck: root and background child run side by side", side="moved", only=r"agent\.|\d+-bg-subagent"),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 

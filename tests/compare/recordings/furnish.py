@@ -247,7 +247,7 @@ def _give_settings(recording: Recording, sandbox: Sandbox) -> None:
         for _, answer in recording.answered()
     )
     mode = next((mode for mode in modes if mode), None)
-    if mode not in (None, "default"):
+    if mode is not None:
         settings["permissions"] = {"defaultMode": mode, **settings.get("permissions", {})}
     if settings:
         (sandbox.config / "settings.json").write_text(json.dumps(settings))

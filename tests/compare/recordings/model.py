@@ -32,11 +32,11 @@ _WORDS: dict[str, Callable[[str], Sequence[Any]]] = {
 }
 _GREETING = "hello from mock"
 _AFTER_WORDS = "done with tool"
-_WORD_USAGE = {"usage": {"cache_read_input_tokens": 2, "cache_creation_input_tokens": 3}}
 _SUMMARY = "Mock summary of the conversation."
 _SUMMARY_OF_MARKED = "SUMMARY BODY one two three"
 _USAGE = {"usage": {"output_tokens": 5}}
 """Set, so that it holds from the first event on."""
+_WORD_USAGE = {"usage": {"output_tokens": 5, "cache_read_input_tokens": 2, "cache_creation_input_tokens": 3}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +136,5 @@ def _worded(asked: ApiRequest) -> Sequence[Any]:
     return [_GREETING]
 
 
-def _use(name: str, **input: Any) -> Json:
+def _use(name: str, /, **input: Any) -> Json:
     return {"name": name, "input": input}
