@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -148,7 +150,8 @@ class Drive:
                 await asyncio.sleep(min(max(line.at - before, 0), PAUSE_SECONDS))
                 await self._say(line.body, recording, theirs, ours)
             elif isinstance(line.body, dict) and "kill" in line.body:
-                raise TimeoutError("the recorded client killed Claude Code here")
+                await self._catch_up(theirs, ours, UPDATE_SECONDS)
+                self._kill_claude()
             self._played += 1
             _note(line, theirs)
             before = line.at
@@ -185,6 +188,13 @@ class Drive:
         self._client = await self._running.__aenter__()
         self._client.handlers.update({"session/request_permission": never, "elicitation/create": never})
         self._seen = 0
+
+    def _kill_claude(self) -> None:
+        """End the processes that serve the agent's sessions."""
+        assert self._client is not None
+        for pid, command in self._client.mark.living().items():
+            if "stream-json" in command:
+                os.kill(pid, signal.SIGKILL)
 
     async def _catch_up(self, theirs: Traffic, ours: Traffic, patience: float) -> None:
         """Wait until we are where the recording is; what is not answered stops the drive."""

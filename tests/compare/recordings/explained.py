@@ -185,7 +185,52 @@ RULES: Sequence[Rule] = (
         "chunk (hello from mock|after resume|in fork)",
         only="load_|fork",
     ),
-    Rule("luck: root and background child run side by side", side="moved", only=r"agent\.|\d+-bg-subagent"),
+    Rule("another Claude Code: a steered command moves to the background", only="08-steer-mid-tool"),
+    Rule("W§9, decision 16: the child alone gets its task", "^session_message", r"callId$", only=_RFD),
+    Rule("SA-051, SA-052: the child in the background is stopped", "'cancelled'", side="ours", only="22-"),
+    Rule("SA-056: a stopped child's call is closed", r"failed in <session \d+>", side="ours", only=_RFD),
+    Rule("SA-056: a stopped child's call is closed", r"failed in <session \d+>", side="moved", only=_RFD),
+    Rule("decision 22, SA-027: a child's call is closed", r"failed in <child \d+>", side="ours"),
+    Rule("TC-013: a complete `_meta`", "^tool_call_update .* failed", r"claudeCode\.toolName$"),
+    Rule("M11: a compaction ends once, with its facts", "^compaction_update", side="reference", only="26-"),
+    Rule(
+        "M11: a compaction ends once, with its facts",
+        "^tool_call_update",
+        value="contextCompaction",
+        only="27-",
+    ),
+    Rule(
+        "M11: a compaction ends once, with its facts",
+        "^tool_call_update",
+        r"air\.(version|contextCompaction\.version)$",
+        only="27-",
+    ),
+    Rule("another Claude Code: its counts", "", r"(postTokens|\.used)$", only="2[678]-compact"),
+    Rule("decision 20: what is deleted is gone", "session/load #17$|chunk|^tool_call|^subagent", only="fork"),
+    Rule("S§5.3: a fork point that is no text is none", "session/fork #12$", only="fork"),
+    Rule("S§8.4: a subagent has its own name", "^subagent_spawned", r"\.name$", only="18-"),
+    Rule(
+        "SA-014: what a child says is in its session",
+        r"^agent_message_chunk .* in <child \d+>",
+        side="ours",
+        only="18-",
+    ),
+    Rule(
+        "decision 10: a dead process ends no session", "^(error|result) of session/prompt #", only=r"3[345]-"
+    ),
+    Rule(
+        "decision 10: a dead process ends no session",
+        "^(agent_message_chunk|notice|usage_update|session_info)",
+        side="ours",
+        only=r"3[345]-",
+    ),
+    Rule(
+        "W§5: which parameter is wrong, without its value", "^error of _session/steering", r"error\.message$"
+    ),
+    Rule(
+        "luck: the line that is no JSON came in between", "session/list #str1$", side="moved", only="bad_new"
+    ),
+    Rule("luck: root and background child run side by side", side="moved", only=r"agent\.|1[58]-|2[23]-"),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 

@@ -87,16 +87,18 @@ def _last_marked(asked: ApiRequest) -> tuple[Sequence[Any], int] | None:
     for message in reversed(asked.body.get("messages", [])):
         if message["role"] == "assistant":
             answers += 1
-        elif _MARK in (text := _text(message["content"])):
-            steps, _ = json.JSONDecoder().raw_decode(text, text.find(_MARK) + 2)
-            return steps, answers
+            continue
+        for text in reversed(_texts(message["content"])):
+            if _MARK in text:
+                steps, _ = json.JSONDecoder().raw_decode(text, text.find(_MARK) + 2)
+                return steps, answers
     return None
 
 
-def _text(content: str | Sequence[Json]) -> str:
+def _texts(content: str | Sequence[Json]) -> list[str]:
     if isinstance(content, str):
-        return content
-    return "\n".join(block["text"] for block in content if block["type"] == "text")
+        return [content]
+    return [block["text"] for block in content if block["type"] == "text"]
 
 
 def _script(asked: ApiRequest) -> Sequence[Any]:
