@@ -230,6 +230,26 @@ RULES: Sequence[Rule] = (
     Rule(
         "luck: the line that is no JSON came in between", "session/list #str1$", side="moved", only="bad_new"
     ),
+    Rule("L§finish rules: open calls are closed", "^tool_call_update .* failed$", side="ours", only="35-"),
+    Rule("another Claude Code: its counts", "^tool_call_update", r"rawOutput\.postTokens$", only="live_"),
+    Rule(
+        "another MCP server answers",
+        "^agent_message_chunk",
+        value='claudeCode.server="(demo|broken)"',
+        only="live_",
+    ),
+    Rule("the recorded model took more for its prompt", "^user_message_chunk child say hi", only="load_air"),
+    Rule(
+        "S§8: a compaction is told as one",
+        "^(user_message_chunk This session|compaction_update)",
+        only="load_compact_air",
+    ),
+    Rule(
+        "luck: who comes first, text or option",
+        "^(config_option_update|agent_message_chunk done with tool)$",
+        side="moved",
+        only="live_air",
+    ),
     Rule("luck: root and background child run side by side", side="moved", only=r"agent\.|1[58]-|2[23]-"),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
