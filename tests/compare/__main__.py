@@ -23,7 +23,7 @@ from tests.compare.recordings.drive import drive
 from tests.compare.recordings.explained import sort_out
 from tests.compare.recordings.furnish import setup_of
 from tests.compare.recordings.model import model_of
-from tests.compare.recordings.recording import before, read_all, siblings
+from tests.compare.recordings.recording import before, read_all, siblings, unmade
 from tests.compare.report import differences, find, lines
 from tests.compare.run import record
 from tests.compare.scenarios import SCENARIOS, Scenario
@@ -94,7 +94,10 @@ async def _drive(options: argparse.Namespace) -> None:
     for recording in all_of_them:
         if not _matches(recording.name, options.only):
             continue
-        if reason := setup_of(recording).skip:
+        reason = setup_of(recording).skip
+        if unmade(recording, all_of_them):
+            reason = "it loads a session that no recording of the folder makes"
+        if reason:
             print(f"– {recording.name}  skipped: {reason}", flush=True)
             continue
         async with drive(shlex.split(options.agent), model_of(recording)) as driven:

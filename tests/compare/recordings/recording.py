@@ -106,6 +106,11 @@ def before(recording: Recording, others: Iterable[Recording]) -> list[Recording]
     return chain
 
 
+def unmade(recording: Recording, others: Iterable[Recording]) -> set[str]:
+    """Ids of the sessions that it loads and no recording makes."""
+    return recording.needed().difference(*(other.made() for other in others))
+
+
 def siblings(recording: Recording, others: Iterable[Recording]) -> list[Recording]:
     """The same scene with other kinds of clients: `scene.kind` is a recording's name."""
     scene, dot, _ = recording.name.partition(".")

@@ -14,7 +14,7 @@ from tests.compare.recordings.explained import sort_out
 from tests.compare.recordings.fold import fold
 from tests.compare.recordings.furnish import furnish, translated
 from tests.compare.recordings.model import Model
-from tests.compare.recordings.recording import Line, Recording, before, read
+from tests.compare.recordings.recording import Line, Recording, before, read, unmade
 from tests.compare.report import Difference, find
 from tests.support.rpc import Json
 from tests.support.sandbox import Sandbox
@@ -117,6 +117,7 @@ def test_a_session_is_made_before_it_is_loaded() -> None:
     load = Recording("load", recording((">", asked), ("<", {"id": 2, "result": {}})).lines)
     assert [other.name for other in before(load, [tiny(), load])] == ["tiny"]
     assert before(tiny(), [tiny(), load]) == []
+    assert (unmade(load, [tiny(), load]), unmade(load, [load])) == (set(), {"their-session"})
 
 
 def test_files_and_the_mode_are_those_that_the_recording_shows(tmp_path: Path) -> None:
