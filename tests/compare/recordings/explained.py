@@ -89,11 +89,9 @@ RULES: Sequence[Rule] = (
     Rule(
         "NG-047, W§1: who asks for less than 2 gets v1",
         "of initialize #1$",
-        value=r"protocolVersion=1|requested=0",
+        only="proto_pv0",
     ),
-    Rule(
-        "NG-046, W§1: who asks for 2 or more gets v2", "^error of initialize", side="ours", value="path=.info"
-    ),
+    Rule("NG-046, W§1: who asks for 2 or more gets v2", "of initialize #1$", only="proto_auto_pv99"),
     Rule(
         "AU-030: no credential",
         "of session/new",
@@ -250,7 +248,25 @@ RULES: Sequence[Rule] = (
         side="moved",
         only="live_air",
     ),
-    Rule("luck: root and background child run side by side", side="moved", only=r"agent\.|1[58]-|2[23]-"),
+    Rule("W§5: which parameter is wrong, without its value", "^error of initialize", r"error\.data$"),
+    Rule(
+        "C§5.2: the model that runs is the current one",
+        "^result of session/new #5",
+        "configOptions",
+        only="meta",
+    ),
+    Rule("another Claude Code: its own frames", "^_claude/sdkMessage"),
+    Rule("SA-014: what a child says is in its session", r"^agent_message_chunk", side="moved", only="18-"),
+    Rule(
+        "AU-023: an account without identity says nothing",
+        "^_auth/status_update",
+        side="reference",
+        only="token",
+    ),
+    Rule(
+        "SE-097: a text has a message id", "^agent_message_chunk( .*Notice.*|)$", value="Notice:", only="38-"
+    ),
+    Rule("luck: root and background child run side by side", side="moved", only=r"agent\.|1[568]-|2[23]-"),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 

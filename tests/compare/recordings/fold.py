@@ -30,6 +30,7 @@ def fold(messages: Sequence[Json], paths: Mapping[str, str]) -> list[Json]:
             folded.append(json.loads(json.dumps(message)))
     for message in folded:
         _name_by_text(_update(message), paths)
+        _name_by_cost(_update(message))
         _name_by_call(_update(message))
     return [_by_id(message) for message in folded]
 
@@ -71,6 +72,12 @@ def _name_by_text(update: Json, paths: Mapping[str, str]) -> None:
         for path in sorted(paths, key=len, reverse=True):
             said = said.replace(path, paths[path])
         update["says"] = said[:_SAID]
+
+
+def _name_by_cost(update: Json) -> None:
+    """What a turn cost is no mere reading of the context."""
+    if update.get("sessionUpdate") == "usage_update" and "cost" in update:
+        update["says"] = "cost"
 
 
 def _name_by_call(update: Json) -> None:

@@ -71,7 +71,7 @@ SETUPS: Mapping[str, Setup] = {
     "remote_hide": Setup({"NO_BROWSER": "1"}, _HIDE),
     "remote_zed": Setup({"NO_BROWSER": "1"}),
     "think0": Setup({"MAX_THINKING_TOKENS": "0"}),
-    "token": Setup({"ANTHROPIC_API_KEY": None, "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-scripted"}),
+    "token": Setup({"ANTHROPIC_API_KEY": None, "ANTHROPIC_AUTH_TOKEN": "scripted"}),
 }
 """By name of the recording up to a dot; most need nothing."""
 

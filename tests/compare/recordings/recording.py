@@ -68,12 +68,19 @@ class Recording:
     def needed(self) -> set[str]:
         """Ids of the sessions that it loads although they began elsewhere."""
         loads = ("session/load", "session/resume", "session/fork")
-        loaded = {
-            asked["params"].get("sessionId")
+        loaded = (
+            asked["params"].get("sessionId") if asked["method"] in loads else _resumed(asked)
             for asked, answer in self.answered()
-            if asked["method"] in loads and "result" in answer
-        }
-        return loaded - self.made()
+            if asked["method"] in (*loads, "session/new") and "result" in answer
+        )
+        return {id for id in loaded if id is not None} - self.made()
+
+
+def _resumed(asked: Json) -> str | None:
+    """The session with which a new one is to go on."""
+    meta = asked["params"].get("_meta") or {}
+    resumed: str | None = (meta.get("claudeCode") or {}).get("options", {}).get("resume")
+    return resumed
 
 
 def read(path: Path) -> Recording:
