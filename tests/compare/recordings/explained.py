@@ -42,6 +42,10 @@ class Rule:
 
 _BAD_PARAMS = r"\.data\.(errors\[|.*\b_errors\b)"
 
+_GONE = r"\nabsent$"
+"""Only the reference has the field."""
+_NEW = r"^absent\n"
+"""Only ours has the field."""
 _RFD = r"(live|load)_rfd|\d+-.*-rfd"
 
 RULES: Sequence[Rule] = (
@@ -84,6 +88,7 @@ RULES: Sequence[Rule] = (
         "TC-011: the terminal is told once",
         "^tool_call_update .* failed",
         r"content\[0\]\.(type|terminalId)$",
+        value=_GONE,
     ),
     Rule("INV-N4: the first handshake holds", "^result of initialize #3", only="noinit"),
     Rule(
@@ -99,11 +104,16 @@ RULES: Sequence[Rule] = (
     ),
     Rule(
         "SE-027: an unknown session",
-        r"^error of session/(load|resume)",
-        value="-32002|Resource not found|resume requires",
+        r"^error of session/(load|resume) #1[47]$",
+        r"error\.(code|message|data\.(details|sessionId))$",
+        only="bad_new",
     ),
-    Rule("SE-027: an unknown session", r"^error of session/(load|resume)", r"data\.sessionId"),
-    Rule("C§11: what to do, in our words", "^error of session/new", r"error\.(message|data\.details)$"),
+    Rule(
+        "C§11: what to do, in our words",
+        "^error of session/new",
+        r"error\.(message|data\.details)$",
+        only="noexe|exefalse",
+    ),
     Rule("NG-040: no system prompt feature", r"session/new #1[02]$", only="bad_new"),
     Rule("NG-040: no system prompt feature", r"^config_option_update", side="ours", only="bad_new"),
     Rule("the scripted API has no gateway that fails", "providers/set #43$", only="bad_new"),
@@ -113,13 +123,20 @@ RULES: Sequence[Rule] = (
     Rule(
         "decision 11: usage that is not known",
         "^result of session/prompt",
-        r"\.(usage|quota)\b",
-        value="absent",
+        r"result\.(usage|_meta\.quota\.token_count)\.",
+        value=r"^0\nabsent$",
+    ),
+    Rule(
+        "decision 11: usage that is not known",
+        "^result of session/prompt",
+        r"quota\.model_usage\b",
+        value=_GONE,
     ),
     Rule(
         "decision 15: AIR gets what was read",
         "^tool_call_update .* completed",
         r"content\[0\]",
+        value=_NEW,
         only=r".*air",
     ),
     Rule("measured time", "^agent_message_chunk ## Usage"),
@@ -157,7 +174,7 @@ RULES: Sequence[Rule] = (
         "S§A1, decision 1: no task for a turn",
         "^async_task",
         side="reference",
-        value="autonomous-turn|<random>",
+        value="autonomous-turn",
     ),
     Rule("decision 17: four more tools", "^tool_call_update", "total_deferred_tools$"),
     Rule("SE-100: the model is known", "^usage_update$", r"_claude/model$", only="plan_clear"),
@@ -189,7 +206,7 @@ RULES: Sequence[Rule] = (
     Rule("SA-056: a stopped child's call is closed", r"failed in <session \d+>", side="ours", only=_RFD),
     Rule("SA-056: a stopped child's call is closed", r"failed in <session \d+>", side="moved", only=_RFD),
     Rule("decision 22, SA-027: a child's call is closed", r"failed in <child \d+>", side="ours"),
-    Rule("TC-013: a complete `_meta`", "^tool_call_update .* failed", r"claudeCode\.toolName$"),
+    Rule("TC-013: a complete `_meta`", "^tool_call_update .* failed", r"claudeCode\.toolName$", value=_NEW),
     Rule("M11: a compaction ends once, with its facts", "^compaction_update", side="reference", only="26-"),
     Rule(
         "M11: a compaction ends once, with its facts",
@@ -204,7 +221,12 @@ RULES: Sequence[Rule] = (
         only="27-",
     ),
     Rule("another Claude Code: its counts", "", r"(postTokens|\.used)$", only="2[678]-compact"),
-    Rule("decision 20: what is deleted is gone", "session/load #17$|chunk|^tool_call|^subagent", only="fork"),
+    Rule(
+        "decision 20: what is deleted is gone",
+        "session/load #17$|chunk|^tool_call|^subagent",
+        side="reference",
+        only="fork",
+    ),
     Rule("S§5.3: a fork point that is no text is none", "session/fork #12$", only="fork"),
     Rule("S§8.4: a subagent has its own name", "^subagent_spawned", r"\.name$", only="18-"),
     Rule(
