@@ -87,14 +87,19 @@ def _name_by_call(update: Json) -> None:
 
 
 def _by_id(value: Any) -> Any:
-    """Config options by their id and the choices of each by their value, so that one more moves no other."""
+    """Config options by their id and the choices of each by their value, so that one more moves no other.
+
+    Without commands: in ACP v1 they are told when they come, which is not compared either.
+    """
     if isinstance(value, list):
         return [_by_id(part) for part in value]
     if not isinstance(value, dict):
         return value
-    found = {key: _by_id(part) for key, part in value.items()}
+    found = {key: _by_id(part) for key, part in value.items() if key != "availableCommands"}
     if isinstance(options := value.get("configOptions"), list):
-        found["configOptions"] = {option["id"]: _choices(option) for option in options}
+        found["configOptions"] = {
+            option.get("id") or option["configId"]: _choices(option) for option in options
+        }
     return found
 
 
