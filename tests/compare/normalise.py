@@ -153,11 +153,16 @@ def _title(message: Json) -> str:
     if update is None:
         return str(message["method"])
     details = [
-        str(update[key]) for key in ("toolCallId", "status", "state", "messageId", "says") if key in update
+        _word(update[key]) for key in ("toolCallId", "status", "state", "messageId", "says") if key in update
     ]
     if message["params"]["sessionId"] != "<session 1>":
         details.append(f"in {message['params']['sessionId']}")
     return " ".join([_kind(message), *details])
+
+
+def _word(value: Any) -> str:
+    """A value in a title; of a subagent's state its name."""
+    return str(value["state"] if isinstance(value, dict) and "state" in value else value)
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

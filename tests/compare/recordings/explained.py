@@ -46,7 +46,8 @@ _GONE = r"\nabsent$"
 """Only the reference has the field."""
 _NEW = r"^absent\n"
 """Only ours has the field."""
-_RFD = r"(live|load)_rfd|\d+-.*-rfd"
+_RFD = r"(live|load)_rfd|\d+-.*-rfd|5\d-v2"
+_V2 = r"5\d-v2"
 
 RULES: Sequence[Rule] = (
     Rule("decision 2: the name", "result of initialize", r"\b(agentInfo|info)\.(name|title|version)$"),
@@ -202,7 +203,12 @@ RULES: Sequence[Rule] = (
     ),
     Rule("another Claude Code: a steered command moves to the background", only="08-steer-mid-tool"),
     Rule("W§9, decision 16: the child alone gets its task", "^session_message", r"callId$", only=_RFD),
-    Rule("SA-051, SA-052: the child in the background is stopped", "'cancelled'", side="ours", only="22-"),
+    Rule(
+        "SA-051, SA-052: the child in the background is stopped",
+        "^subagent_update idle",
+        side="ours",
+        only="22-",
+    ),
     Rule("SA-056: a stopped child's call is closed", r"failed in <session \d+>", side="ours", only=_RFD),
     Rule("SA-056: a stopped child's call is closed", r"failed in <session \d+>", side="moved", only=_RFD),
     Rule("decision 22, SA-027: a child's call is closed", r"failed in <child \d+>", side="ours"),
@@ -288,7 +294,26 @@ RULES: Sequence[Rule] = (
     Rule(
         "SE-097: a text has a message id", "^agent_message_chunk( .*Notice.*|)$", value="Notice:", only="38-"
     ),
-    Rule("luck: root and background child run side by side", side="moved", only=r"agent\.|1[568]-|2[23]-"),
+    Rule("decision 20: what is deleted is gone", "^error of session/load #17", side="ours", only="fork"),
+    Rule("W§9: ACP v2's background comes later", "^(state|subagent)_update", r"\.background\b", only=_V2),
+    Rule(
+        "W§9: ACP v2's background comes later",
+        "^(state|terminal)_update",
+        side="reference",
+        value="background|capabilities",
+        only=_V2,
+    ),
+    Rule(
+        "NG-004: the whole response of a tool",
+        "^tool_call_update",
+        side="ours",
+        value="toolResponse",
+        only=_V2,
+    ),
+    Rule("W§9, decision 16: the Agent call stays", "^tool_call_update <call 1>", side="ours", only="51-"),
+    Rule(
+        "luck: root and background child run side by side", side="moved", only=r"agent\.|1[568]-|2[23]-|51-"
+    ),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 
