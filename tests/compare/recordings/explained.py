@@ -312,8 +312,26 @@ RULES: Sequence[Rule] = (
     ),
     Rule("W§9, decision 16: the Agent call stays", "^tool_call_update <call 1>", side="ours", only="51-"),
     Rule(
-        "luck: root and background child run side by side", side="moved", only=r"agent\.|1[568]-|2[23]-|51-"
+        "luck: root and background child run side by side",
+        side="moved",
+        only=r"agent\.|1[5678]-|2[23]-|5[12]-",
     ),
+    Rule(
+        "W§9: ACP v2's background comes later",
+        "^terminal_update",
+        r"\.(output\.data|exitStatus)$",
+        only="52-",
+    ),
+    Rule("W§9, decision 16: the Agent call stays", "^tool_call_update <call 2>", side="ours", only="52-"),
+    Rule(
+        "decision 11: usage that is not known",
+        "^state_update idle",
+        r"update\.(usage|_meta\.quota\.token_count)\.",
+        value=r"^0\nabsent$",
+    ),
+    Rule("decision 11: usage that is not known", "^state_update idle", r"quota\.model_usage\b", value=_GONE),
+    Rule("luck: what still comes before the end", "^_auth/status_update$", only="(remote|nokey)_hide"),
+    Rule("W§5: an error without paths", "^error of session/new #23", r"data\.details$", only="meta"),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 
