@@ -35,6 +35,7 @@ _VOLATILE = ("durationMs", "totalDurationMs", "duration_ms", "durationSeconds", 
 _RANDOM = re.compile(
     r"""\b(b[a-z0-9]{8}|a[0-9a-f]{16})\b      # ids of background tasks and agents
     | (?<=127\.0\.0\.1:)\d+                # the port of the scripted API
+    | (?<=Resuming\ agent\ )[0-9a-f]{7}
     | (?<=duration_ms:\ )\d+
     | (?<=-blob-)[\w-]+                     # a stored result of an MCP tool
     | (?<=-)[a-z]+-[a-z]+(?=\.md)           # the whimsical name of a plan file

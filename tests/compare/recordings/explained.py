@@ -332,6 +332,12 @@ RULES: Sequence[Rule] = (
     Rule("decision 11: usage that is not known", "^state_update idle", r"quota\.model_usage\b", value=_GONE),
     Rule("luck: what still comes before the end", "^_auth/status_update$", only="(remote|nokey)_hide"),
     Rule("W§5: an error without paths", "^error of session/new #23", r"data\.details$", only="meta"),
+    Rule(
+        "INV-X1: nothing of stopped work behind `cancelled`",
+        "^usage_update cost",
+        side="reference",
+        only="29-",
+    ),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 
