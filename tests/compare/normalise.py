@@ -36,6 +36,7 @@ _RANDOM = re.compile(
     r"""\b(b[a-z0-9]{8}|a[0-9a-f]{16})\b      # ids of background tasks and agents
     | (?<=127\.0\.0\.1:)\d+                # the port of the scripted API
     | (?<=Resuming\ agent\ )[0-9a-f]{7}
+    | (?<="ref":")[0-9a-f]{6}
     | (?<=duration_ms:\ )\d+
     | (?<=-blob-)[\w-]+                     # a stored result of an MCP tool
     | (?<=-)[a-z]+-[a-z]+(?=\.md)           # the whimsical name of a plan file
