@@ -81,7 +81,7 @@ RULES: Sequence[Rule] = (
     Rule("decision 38: goals are AIR's", "^error of _session/goal", r"error\.(code|message|data\.method)$"),
     Rule("NG-035: only in the AIR namespace", "elicitation/create", r"\._askUserQuestionCustomAnswer\."),
     Rule(
-        "decision 1: options of children are of 0.101.0 alone",
+        "W§9: options of children are skipped",
         r"^config_option_update in <(child|session) \d+>$",
         side="reference",
     ),
@@ -314,7 +314,7 @@ RULES: Sequence[Rule] = (
     Rule(
         "luck: root and background child run side by side",
         side="moved",
-        only=r"agent\.|1[5678]-|2[23]-|5[12]-",
+        only=r"agent\.|live_rfd|1[5678]-|2[23]-|5[12]-",
     ),
     Rule(
         "W§9: ACP v2's background comes later",
@@ -338,6 +338,7 @@ RULES: Sequence[Rule] = (
         side="reference",
         only="29-",
     ),
+    Rule("luck: root and background child run side by side", "cost$", r"_claude/origin\.", only="17-"),
     Rule("S§10.3: no usage that did not change", "^usage_update$", side="reference", value=r"^(?!.*cost)"),
 )
 
