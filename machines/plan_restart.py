@@ -3,7 +3,7 @@
 from machines.events import Result
 from machines.feed import Feed
 from machines.intake import Intake
-from machines.outputs import ContinuePlan
+from machines.outputs import ContinuePlan, Outcome, ShowResult
 from machines.plan_stop import PlanStop
 from machines.stops import Stops
 from machines.work import Work
@@ -21,11 +21,16 @@ class PlanRestart:
         """The answer to a plan that waits for its interruption."""
 
     def takes(self, result: Result) -> bool:
-        """Whether the result is that interruption: the turn then waits for another process."""
+        """Whether the result is that interruption: the turn then waits for another process.
+
+        Its usage and cost are told, and its words are not: it says that the turn was stopped.
+        """
         restarts = self.stop.restarts(result)
         self.stop.end()
-        if not restarts or self._work.turns.active is None or self._work.cancel.in_effect:
+        active = self._work.turns.active
+        if not restarts or active is None or self._work.cancel.in_effect:
             return False
+        self._feed.put(ShowResult(result, Outcome("cancelled"), active.uuid))
         self._stops.replace(cancelled=True)
         self._work.begin_continuation(result)
         self._intake.take_back()

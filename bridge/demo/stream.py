@@ -195,7 +195,8 @@ def _fragments(text: str, pieces: int) -> Iterator[str]:
 
 
 def _message_start(step: Step, envelope: Envelope) -> bytes:
-    opened = {**message((), envelope), "stop_reason": None, "usage": {**_usage(step), "output_tokens": 1}}
+    usage = {**DEFAULT_USAGE, "output_tokens": 1, **_numbers(step)}
+    opened = {**message((), envelope), "stop_reason": None, "usage": usage}
     return _event({"type": "message_start", "message": opened})
 
 
@@ -215,11 +216,16 @@ def _stop_reason(step: Step) -> str:
 
 
 def _usage(step: tuple[Item, ...]) -> dict[str, int]:
-    usage = dict(DEFAULT_USAGE)
+    return {**DEFAULT_USAGE, **_numbers(step)}
+
+
+def _numbers(step: tuple[Item, ...]) -> dict[str, int]:
+    """Numbers that the step sets; what it sets holds from its first event on."""
+    numbers: dict[str, int] = {}
     for item in step:
         if isinstance(item, Usage):
-            usage.update(item.numbers)
-    return usage
+            numbers.update(item.numbers)
+    return numbers
 
 
 def _delta(index: int, delta: Mapping[str, str]) -> bytes:

@@ -166,5 +166,5 @@ def read_form_answer(ask: str, answer: Answer) -> e.FormAnswered:
 def read_answer(ask: str, answer: Answer) -> e.AskAnswered:
     """The client's answer as an event; its error text goes on to Claude Code."""
     if answer.error is not None:
-        return e.AskAnswered(ask, failure=f"Error: {answer.error[1]}")
+        return e.AskAnswered(ask, failure=answer.error[1])
     return e.AskAnswered(ask, outcome.selected_option(answer.result))

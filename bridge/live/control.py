@@ -47,6 +47,8 @@ class Control:
         self._asking = Asking(setup.client, setup.cwd, screen.reports)
         self.plan = ""
         """The approved plan that goes on in an empty conversation."""
+        self.plan_mode: str | None = None
+        """The mode in which it goes on, from when that conversation begins (M2.1)."""
 
     def asked(self, request_id: str, request: Request, *, in_turn: bool) -> e.Event | None:
         """A control request: an ask becomes an event, everything else is answered here."""
@@ -154,9 +156,7 @@ class Control:
 
     def _stop_plan(self, call: str, mode: str | None, plan: str | None) -> None:
         """The turn will be interrupted; with a plan it goes on in that mode, in an empty conversation."""
-        self.plan = plan or ""
-        if mode is not None:
-            self._config.mode_changed(mode)
+        self.plan, self.plan_mode = plan or "", mode
         self._post(e.PlanStopped(call, afresh=plan is not None))
 
     def _send(self, ask: str, reply: outcome.Reply | outcome.Failure) -> None:

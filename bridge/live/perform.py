@@ -150,11 +150,12 @@ class Performer:
     def _start_query(self, output: o.StartQuery) -> None:
         self._launch(resume=output.resume)
 
-    def _launch(self, *, resume: bool) -> None:
+    def _launch(self, *, resume: bool, mode: str | None = None) -> None:
         self.screen.end_tasks()
         self.sign_in.stop()
+        mode = mode or self.config.mode
         describe = partial(
-            launch, self._setup, self._host.accounts.route, claude_id=self._claude_id, mode=self.config.mode
+            launch, self._setup, self._host.accounts.route, claude_id=self._claude_id, mode=mode
         )
         self.process.start(describe(resume=False), describe(resume=True) if resume else None)
 
@@ -170,7 +171,7 @@ class Performer:
         """An empty conversation has an id of its own; the session keeps the one the client knows."""
         self.process.discard()
         self._claude_id = self._host.new_id()
-        self._launch(resume=False)
+        self._launch(resume=False, mode=self.control.plan_mode)
 
     def _recreate_query(self, _: o.RecreateQuery) -> None:
         self.process.discard()
@@ -184,6 +185,8 @@ class Performer:
         self.recreated.clear()
 
     def _continue_plan(self, output: o.ContinuePlan) -> None:
+        if self.control.plan_mode is not None:
+            self.config.mode_changed(self.control.plan_mode)
         self.config.restore()
         self.screen.start_afresh()
         blocks = [{"type": "text", "text": f"Implement the following plan:\n\n{self.control.plan}"}]

@@ -189,7 +189,7 @@ async def _open_fork(sessions: Sessions, inbound: Inbound, request: Request, sou
     if transcript is None:
         raise rpc.WireError(rpc.RESOURCE_NOT_FOUND, data={"sessionId": source})
     at = await to_thread.run_sync(_fork_record, request, transcript, source)
-    choices = await to_thread.run_sync(last_choices, transcript)
+    choices = await to_thread.run_sync(last_choices, transcript, at)
     id = sessions.host.new_id()
     setup = await _setup(sessions, request, id, choices)
     await sessions.open(replace(setup, fork=Fork(source, id, at)), inbound)

@@ -55,8 +55,11 @@ def stop_task(sessions: Sessions, inbound: Inbound) -> None:
     for key, id in ids.items():
         if not isinstance(id, str) or not id:
             raise _not_valid(key)
-    session = sessions.require(str(ids["sessionId"]))
-    session.stop_task(inbound, str(ids["asyncTaskId"]), sessions.host.new_id())
+    session = sessions.get(str(ids["sessionId"]))
+    if session is None:
+        inbound.respond({"stopped": False})
+    else:
+        session.stop_task(inbound, str(ids["asyncTaskId"]), sessions.host.new_id())
 
 
 def close(sessions: Sessions, inbound: Inbound) -> None:

@@ -21,13 +21,14 @@ class LastChoices:
     effort: str | None = None
 
 
-def last_choices(path: Path) -> LastChoices:
+def last_choices(path: Path, end: str | None = None) -> LastChoices:
     """Model and effort of the last answer and the mode of the last prompt of the main thread.
 
+    `end` is the uuid of the record with which a copy ends: what stands behind it tells nothing.
     Rules: `sessions` §4.5 and `config-and-auth` §4.2 (SE-029 … SE-033). A transcript that cannot
     be read tells nothing. Reads backward and no further than both need.
     """
-    search = _Search()
+    search = _Search(end)
     try:
         with path.open("rb") as file:
             for line in read_backward(file, file.seek(0, os.SEEK_END)):
@@ -43,7 +44,8 @@ def last_choices(path: Path) -> LastChoices:
 class _Search:
     """What the records seen so far, the last ones first, have told."""
 
-    def __init__(self) -> None:
+    def __init__(self, end: str | None) -> None:
+        self._end = end
         self.model: str | None = None
         self.mode: str | None = None
         self.effort: str | None = None
@@ -57,11 +59,15 @@ class _Search:
     @property
     def marks(self) -> tuple[bytes, ...]:
         """What a line holds that can still tell something."""
+        if self._end is not None:
+            return (self._end.encode(),)
         of_model = _OF_MODEL if self.model is None else ()
         return of_model if self._mode_is_settled else of_model + _OF_MODE
 
     def see(self, record: Record) -> None:
-        if record.get("isSidechain"):
+        if self._end is not None and record.get("uuid") == self._end:
+            self._end = None
+        if self._end is not None or record.get("isSidechain"):
             return
         match record.get("type"):
             case "assistant":

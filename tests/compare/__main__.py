@@ -4,6 +4,7 @@
     python -m tests.compare --reference … --clients air --only permission
     python -m tests.compare --golden ours.json            # ours alone, written to a file
     python -m tests.compare --against ours.json           # ours against such a file
+    python -m tests.compare --recordings FOLDER           # ours driven as the client of recordings was
 
 A person reads it, so its exit status is always 0.
 """
@@ -18,7 +19,12 @@ from contextlib import aclosing
 from pathlib import Path
 
 from tests.compare.normalise import Entry
-from tests.compare.report import differences
+from tests.compare.recordings.drive import drive
+from tests.compare.recordings.explained import sort_out
+from tests.compare.recordings.furnish import setup_of
+from tests.compare.recordings.model import model_of
+from tests.compare.recordings.recording import before, read_all, siblings, unmade
+from tests.compare.report import differences, find, lines
 from tests.compare.run import record
 from tests.compare.scenarios import SCENARIOS, Scenario
 
@@ -31,6 +37,9 @@ Golden = dict[str, list[Entry]]
 def main() -> int:
     """Run what the command line asks for."""
     options = _options()
+    if options.recordings:
+        asyncio.run(_drive(options))
+        return 0
     wanted = [scenario for name, scenario in SCENARIOS.items() if _matches(name, options.only)]
     if options.list:
         print("\n".join(scenario.name for scenario in wanted))
@@ -45,8 +54,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--against", metavar="FILE", type=Path, help="a golden file instead of a reference")
     parser.add_argument("--golden", metavar="FILE", type=Path, help="write what --agent sends")
     parser.add_argument("--agent", metavar="COMMAND", default=f"{sys.executable} -m claude_acp", help="ours")
+    parser.add_argument("--recordings", metavar="FOLDER", type=Path, help="drive ours through recordings")
     parser.add_argument("--clients", default=",".join(CLIENTS), help="kinds of clients, default %(default)s")
-    parser.add_argument("--only", metavar="TEXT", action="append", help="scenarios whose name contains it")
+    parser.add_argument("--only", metavar="TEXT", action="append", help="only names that contain it")
     parser.add_argument("--list", action="store_true", help="names of the scenarios")
     return parser.parse_args()
 
@@ -75,6 +85,36 @@ async def _compare(options: argparse.Namespace, wanted: Sequence[Scenario]) -> N
         print(f"{len(golden)} scenarios written to {options.golden}")
     if total:
         print(f"\n{total - different} of {total} scenarios are the same")
+
+
+async def _drive(options: argparse.Namespace) -> None:
+    """Drive our agent as the clients of the recordings drove the reference."""
+    all_of_them = read_all(options.recordings)
+    same = different = 0
+    for recording in all_of_them:
+        if not _matches(recording.name, options.only):
+            continue
+        reason = setup_of(recording).skip
+        if unmade(recording, all_of_them):
+            reason = "it loads a session that no recording of the folder makes"
+        if reason:
+            print(f"– {recording.name}  skipped: {reason}", flush=True)
+            continue
+        async with drive(shlex.split(options.agent), model_of(recording)) as driven:
+            for earlier in before(recording, all_of_them):
+                await driven.play(earlier)
+            recorded, told = await driven.play(recording, siblings(recording, all_of_them))
+        reasons, rest = sort_out(find(recorded, told), recording.name)
+        mark = "✗" if rest else "✓"
+        print(f"{mark} {recording.name}  ({len(recorded)} and {len(told)} messages)", flush=True)
+        print(
+            *(f"  {count} × {reason}" for reason, count in reasons.items()),
+            *lines(rest),
+            sep="\n",
+            flush=True,
+        )
+        same, different = (same, different + 1) if rest else (same + 1, different)
+    print(f"\n{same} of {same + different} recordings are the same, or differ as they should")
 
 
 async def _run(command: str, client: str, wanted: Sequence[Scenario]) -> Golden:

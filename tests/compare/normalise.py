@@ -18,6 +18,7 @@ _ID_KEYS = {
     "toolCallId": "call",
     "messageId": "message",
     "parentToolUseId": "call",
+    "callId": "call",
     "terminalId": "call",
     "terminal_id": "call",
     "taskId": "task",
@@ -34,6 +35,8 @@ _VOLATILE = ("durationMs", "totalDurationMs", "duration_ms", "durationSeconds", 
 _RANDOM = re.compile(
     r"""\b(b[a-z0-9]{8}|a[0-9a-f]{16})\b      # ids of background tasks and agents
     | (?<=127\.0\.0\.1:)\d+                # the port of the scripted API
+    | (?<=Resuming\ agent\ )[0-9a-f]{7}
+    | (?<="ref":")[0-9a-f]{6}
     | (?<=duration_ms:\ )\d+
     | (?<=-blob-)[\w-]+                     # a stored result of an MCP tool
     | (?<=-)[a-z]+-[a-z]+(?=\.md)           # the whimsical name of a plan file
@@ -55,12 +58,16 @@ class Entry:
 
 def entries(messages: Sequence[Json], paths: Mapping[str, str], methods: Mapping[Any, str]) -> list[Entry]:
     """The messages of an agent in order; `methods` are those of the requests that it answers."""
-    named = [_named(message, methods) for message in messages]
-    plain = _without_ids(_joined([message for message in named if _matters(message)]), paths)
+    return tell([named(message, methods) for message in messages], paths)
+
+
+def tell(messages: Sequence[Json], paths: Mapping[str, str]) -> list[Entry]:
+    """The same for messages that are `named` already."""
+    plain = _without_ids(joined([message for message in messages if matters(message)]), paths)
     return [Entry(_title(message), dict(_flat(message))) for message in plain]
 
 
-def _named(message: Json, methods: Mapping[Any, str]) -> Json:
+def named(message: Json, methods: Mapping[Any, str]) -> Json:
     """The message without its JSON-RPC id: a response bears its method instead."""
     rest = {key: value for key, value in message.items() if key not in ("id", "jsonrpc")}
     if "method" not in message:
@@ -68,12 +75,12 @@ def _named(message: Json, methods: Mapping[Any, str]) -> Json:
     return rest
 
 
-def _matters(message: Json) -> bool:
+def matters(message: Json) -> bool:
     """Titles and command lists come when they come; one scenario is enough to see them."""
     return _kind(message) not in ("available_commands_update", "session_info_update")
 
 
-def _joined(messages: Sequence[Json]) -> list[Json]:
+def joined(messages: Sequence[Json]) -> list[Json]:
     """Neighbouring chunks of one message become one."""
     joined: list[Json] = []
     for message in messages:
@@ -90,17 +97,23 @@ def _chunk_of(message: Json) -> tuple[Any, ...]:
     update = message.get("params", {}).get("update", {})
     content = update.get("content")
     kind = content.get("type") if isinstance(content, dict) else None
-    return _kind(message), message.get("params", {}).get("sessionId"), update.get("messageId"), kind
+    said = update.get("messageId"), update.get("says")
+    return _kind(message), message.get("params", {}).get("sessionId"), *said, kind
+
+
+def names(messages: Sequence[Json]) -> dict[str, str]:
+    """The ids in messages with their names: a kind, and the place in the order of first appearance."""
+    found: dict[str, str] = {}
+    for key, value in _pairs(messages):
+        if key in _ID_KEYS and isinstance(value, str) and value not in found:
+            kind = _ID_KEYS[key]
+            number = sum(1 for name in found.values() if name.startswith(f"<{kind} ")) + 1
+            found[value] = f"<{kind} {number}>"
+    return found
 
 
 def _without_ids(messages: list[Json], paths: Mapping[str, str]) -> list[Json]:
-    names: dict[str, str] = {}
-    for key, value in _pairs(messages):
-        if key in _ID_KEYS and isinstance(value, str) and value not in names:
-            kind = _ID_KEYS[key]
-            number = sum(1 for name in names.values() if name.startswith(f"<{kind} ")) + 1
-            names[value] = f"<{kind} {number}>"
-    replaced = {**names, **paths}
+    replaced = {**names(messages), **paths}
     longest = sorted(replaced, key=len, reverse=True)
     pattern = re.compile("|".join(re.escape(text) for text in longest)) if longest else re.compile(r"(?!)")
 
@@ -141,10 +154,17 @@ def _title(message: Json) -> str:
     update = message["params"].get("update")
     if update is None:
         return str(message["method"])
-    details = [str(update[key]) for key in ("toolCallId", "status", "state", "messageId") if key in update]
+    details = [
+        _word(update[key]) for key in ("toolCallId", "status", "state", "messageId", "says") if key in update
+    ]
     if message["params"]["sessionId"] != "<session 1>":
         details.append(f"in {message['params']['sessionId']}")
     return " ".join([_kind(message), *details])
+
+
+def _word(value: Any) -> str:
+    """A value in a title; of a subagent's state its name."""
+    return str(value["state"] if isinstance(value, dict) and "state" in value else value)
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -47,6 +47,16 @@ def test_the_effort_is_that_of_the_same_answer(tmp_path: Path, effort: object, k
     assert recalled(conversation, tmp_path).effort == known
 
 
+def test_what_stands_behind_the_end_of_a_copy_tells_nothing(tmp_path: Path) -> None:
+    conversation = history()
+    end = conversation.leaf
+    conversation.prompt("more", "plan")
+    conversation.answer("yes", model="claude-sonnet-5-5")
+    path = conversation.write(tmp_path / "t.jsonl")
+    assert last_choices(path, end) == LastChoices("claude-opus-5-5", "acceptEdits")
+    assert last_choices(path, conversation.leaf) == LastChoices("claude-sonnet-5-5", "plan")
+
+
 @pytest.mark.contract("SE-032", "SE-033")
 @pytest.mark.parametrize("kind", ["empty", "missing", "folder", "noise", "no answer"])
 def test_a_transcript_that_tells_nothing_is_no_failure(tmp_path: Path, kind: str) -> None:

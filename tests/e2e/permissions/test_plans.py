@@ -201,6 +201,10 @@ async def test_a_plan_goes_on_in_an_empty_conversation(kind: str, chat_as: ChatA
     assert exit_call(chat)["status"] == "completed"
     assert "rawOutput" not in exit_call(chat)
     assert modes(chat, mark)[-1] == "auto"
+    order = chat.order(since=mark)
+    assert order.index("update completed", order.index(CLEAR)) < order.index("mode", order.index(CLEAR))
+    costs = [update["cost"] for update in chat.updates("usage_update", since=mark) if "cost" in update]
+    assert len(costs) == 2  # of both conversations
     last = [asked for asked in chat.api.requests[before:] if asked.kind == "turn"][-1]
     assert last.prompt == f"Implement the following plan:\n\n{PLAN}"
     assert "zebra" not in str(last.body["messages"])
@@ -231,6 +235,7 @@ async def test_a_cancel_in_the_restart_cancels_the_turn(chat_as: ChatAs, shared_
         chat.client.answer(request.body["id"], {"outcome": {"outcome": "selected", "optionId": CLEAR}})
         chat.cancel()
     assert (await call.result())["stopReason"] == "cancelled"
+    assert modes(chat, request.seq) == []
     await chat.is_well()
 
 

@@ -49,7 +49,7 @@ async def test_an_error_of_the_client_fails_its_own_call(chat_as: ChatAs) -> Non
     chat.client.fail(first["id"], -32603, "no window")
     chat.client.answer(second["id"], ALLOWED)
     assert (await call.result())["stopReason"] == "end_turn"
-    assert "no window" in str(told(chat)[0]["content"])
+    assert told(chat)[0]["content"] == "Tool permission request failed: Error: no window"
     assert statuses(chat) == ["failed", "completed"]
 
 

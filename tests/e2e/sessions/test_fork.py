@@ -67,6 +67,20 @@ async def test_a_fork_holds_the_whole_conversation_or_ends_with_a_message(
     assert "Go on." not in str(shared_api.requests[-1].body["messages"])
 
 
+@pytest.mark.contract("SE-029", "SE-031")
+async def test_a_fork_begins_with_the_model_and_the_mode_of_what_it_keeps(chat: Chat) -> None:
+    (first,) = await talk(chat, "alpha")
+    for option, value in (("model", "sonnet"), ("mode", "acceptEdits")):
+        asked = {"sessionId": chat.session, "configId": option, "value": value}
+        await chat.client.request("session/set_config_option", asked)
+    await talk(chat, "beta")
+    for point, kept in ((None, ("sonnet", "acceptEdits")), (first, ("default", "default"))):
+        fork = None if point is None else {"version": 1, "messageId": point}
+        told = await chat.client.request("session/fork", request(chat, fork))
+        options = {option["id"]: option["currentValue"] for option in told["configOptions"]}
+        assert (options["model"], options["mode"]) == kept
+
+
 @pytest.mark.contract("SE-042", "SE-044", "SE-046", "SE-050")
 async def test_a_message_is_found_by_its_text_and_its_place_among_equal_ones(
     chat: Chat, shared_api: ScriptedApi
