@@ -22,8 +22,8 @@ CHECKS = {
     "types": [PYTHON, "-m", "mypy"],
     "diagrams": [PYTHON, "-m", "diagrams", "--check"],
 }
-WORKERS = str(min(max(os.cpu_count() or 2, 2), 6))
-"""Each may run an agent and a Claude Code beside itself."""
+WORKERS = str(min((os.cpu_count() or 2) + 1, 6))
+"""Each may run an agent and a Claude Code beside itself, and often waits for them: one more than cores."""
 
 TESTS = [
     *(PYTHON, "-m", "pytest"),
