@@ -93,6 +93,8 @@ class Performer:
             case f.Content():
                 if not self.commands.note(fact):
                     self.screen.content(fact)
+            case f.CommandsListed(commands) if not self.opened.is_set():
+                self.screen.commands(commands)  # told with the answer: before it, nobody knows the session
             case f.Spoken(said):
                 self.titles.note_text(said)
             case f.Initialized():
@@ -256,7 +258,7 @@ class Performer:
         result: dict[str, object] = self.config.state()
         if inbound.method in {"session/new", "session/fork"}:
             result = {"sessionId": self._setup.id, **result}
-        commands = self.screen.commands(self.process.info.get("commands"))
+        commands = self.screen.known_commands(self.process.info.get("commands"))
         if self._setup.client.v2:
             if inbound.method == "session/resume":
                 self.titles.restate(self._setup.title)

@@ -151,6 +151,10 @@ class Screen:
         """Show the slash commands that Claude Code has."""
         self._client.update(self.commands(commands))
 
+    def known_commands(self, listed: object) -> Update:
+        """The update that shows what was listed last, or else these."""
+        return self.commands(self._commands or listed)
+
     def commands(self, commands: object) -> Update:
         """The update that shows them."""
         self._commands = commands

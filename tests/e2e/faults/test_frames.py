@@ -189,3 +189,15 @@ async def test_a_process_that_does_not_want_to_end_is_ended_with_its_session(sta
     with anyio.fail_after(HANG):
         while any(chat.session in command for command in claudes(chat.client).values()):  # noqa: ASYNC110
             await anyio.sleep(0.05)
+
+
+async def test_commands_that_are_listed_before_the_session_is_known_come_behind_its_answer(
+    stage: Stage,
+) -> None:
+    """Servers of a client may connect while its request is served; an update before is for nobody."""
+    late = [{"name": "late", "description": "From a server", "argumentHint": ""}]
+    listed = {"type": "system", "subtype": "commands_changed", "commands": late}
+    chat = await stage.open(start=[listed])
+    await chat.client.wait_update("available_commands_update", since=chat.start)
+    (update,) = chat.updates("available_commands_update")
+    assert "late" in [command["name"] for command in update["availableCommands"]]
