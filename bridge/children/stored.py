@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bridge.messages.raw import rows, text
+from bridge.messages.raw import said_in, text
 from bridge.sessions.replay.delegated import Delegated
 from bridge.sessions.replay.items import ToolResult
 from bridge.sessions.replay.subagents import StoredSubagent
@@ -73,15 +73,9 @@ def _notified(status: str) -> ChildEnd:
 
 
 def _returned(result: ToolResult) -> tuple[ChildEnd | None, str | None]:
-    said = _said(result.content)
+    said = said_in(result.content)
     structured = result.structured if isinstance(result.structured, Mapping) else {}
     if result.is_error:
         return ("cancelled", None) if said.startswith(_REFUSED) else ("failed", said or None)
     waited = text(structured, "status") != "async_launched" and not said.startswith(_IN_BACKGROUND)
     return ("completed" if waited else None), None
-
-
-def _said(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(text(part, "text") for part in rows({"content": content}, "content"))

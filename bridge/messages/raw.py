@@ -35,6 +35,13 @@ def rows(raw: Raw, key: str) -> list[Raw]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
+def said_in(content: object) -> str:
+    """The text of a message or a result, whether it is one text or several parts."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(text(part, "text") for part in rows({"content": content}, "content"))
+
+
 def prompts(raw: Raw) -> tuple[str, ...]:
     """Ids of the messages of ours that a frame is stamped with."""
     many, one = raw.get("user_message_uuids"), raw.get("user_message_uuid")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from bridge.messages.raw import rows, text
+from bridge.messages.raw import said_in, text
 from machines.events import TaskLaunched, ToolReturned
 
 _OUTPUT = re.compile(
@@ -18,16 +18,10 @@ def launched(result: ToolReturned) -> Iterator[TaskLaunched]:
     """
     structured = result.structured if isinstance(result.structured, Mapping) else {}
     task = text(structured, "backgroundTaskId")
-    told = _OUTPUT.search(_said(result.content))
+    told = _OUTPUT.search(said_in(result.content))
     path = "" if told is None else (told["said"] or told["bare"]) + told["rest"]
     if task:
         found = path if told is not None and told["task"] == task else ""
         yield TaskLaunched(result.call, task, text(structured, "outputFile") or found, backgrounded=True)
     elif told is not None:
         yield TaskLaunched(result.call, told["task"], path)
-
-
-def _said(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(text(part, "text") for part in rows({"content": content}, "content"))
