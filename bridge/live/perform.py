@@ -167,6 +167,7 @@ class Performer:
 
     def _tell_restarted(self, _: o.TellRestarted) -> None:
         self.screen.notices.show_restart()
+        self.screen.relist_commands(self.process.info.get("commands"))
         self.config.restore()
 
     def _replace_query(self, _: o.ReplaceQuery) -> None:
@@ -182,6 +183,7 @@ class Performer:
     def _tell_recreated(self, output: o.TellRecreated) -> None:
         if output.failure is None:
             self.config.begin_again(self.process.info)
+            self.screen.relist_commands(self.process.info.get("commands"))
         for tell in self.recreated:
             tell()
         self.recreated.clear()
@@ -190,6 +192,7 @@ class Performer:
         if self.control.plan_mode is not None:
             self.config.mode_changed(self.control.plan_mode)
         self.config.restore()
+        self.screen.relist_commands(self.process.info.get("commands"))
         self.screen.start_afresh()
         blocks = [{"type": "text", "text": f"Implement the following plan:\n\n{self.control.plan}"}]
         self._write(output.turn, blocks)

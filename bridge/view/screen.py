@@ -155,6 +155,11 @@ class Screen:
         """The update that shows what was listed last, or else these."""
         return self.commands(self._commands or listed)
 
+    def relist_commands(self, listed: object) -> None:
+        """Show what a new process has, if that is something else."""
+        if isinstance(listed, list) and listed != self._commands:
+            self.list_commands(listed)
+
     def commands(self, commands: object) -> Update:
         """The update that shows them."""
         self._commands = commands

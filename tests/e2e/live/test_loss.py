@@ -58,6 +58,25 @@ async def test_killed_between_turns(chat: Chat) -> None:
     await assert_goes_on(chat)
 
 
+@pytest.mark.contract("SE-122")
+async def test_commands_that_appeared_meanwhile_are_listed(chat: Chat) -> None:
+    await chat.ask(script(["Hello."]))
+    await kill_claude(chat)
+    file = chat.project / ".claude" / "commands" / "fresh.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("Say hello.")
+    assert "fresh" not in listed(chat)
+    await chat.ask(script(["I am back."]))
+    assert "fresh" in listed(chat)
+
+
+def listed(chat: Chat) -> set[str]:
+    """The commands that the client was told last."""
+    return {
+        str(command["name"]) for command in chat.updates("available_commands_update")[-1]["availableCommands"]
+    }
+
+
 @pytest.mark.contract("CY-024", "SE-122")
 async def test_killed_while_it_speaks(chat: Chat) -> None:
     await remember(chat)
