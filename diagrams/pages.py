@@ -21,7 +21,7 @@ _MARK = "<!-- Written by `python -m diagrams` from the code; edit that, not this
 def discover() -> list[LifecycleClass]:
     """Every lifecycle of `machines`, by module and then in the order of the code."""
     found: list[LifecycleClass] = []
-    for info in pkgutil.iter_modules(machines.__path__, "machines."):
+    for info in pkgutil.walk_packages(machines.__path__, "machines."):
         module = importlib.import_module(info.name)
         found += [value for value in vars(module).values() if _is_lifecycle(value, info.name)]
     return found

@@ -8,29 +8,29 @@ tells another goes through here.
 from collections.abc import Callable
 from typing import Any
 
-from machines import compaction as c
 from machines import events as e
-from machines import goal as g
 from machines import outputs as o
-from machines import query as q
-from machines import session as s
-from machines.asks import Asks
-from machines.async_tasks import AsyncTasks
-from machines.calls import Calls
 from machines.changes import Changes
-from machines.child_forms import FormName, form_of
-from machines.children import Children
-from machines.companions import Companions
+from machines.children.children import Children
+from machines.children.forms.child_forms import FormName, form_of
+from machines.companions import compaction as c
+from machines.companions import goal as g
+from machines.companions.companions import Companions
+from machines.companions.incident import Book
 from machines.feed import Feed, Record
-from machines.file_answers import FileAnswers
-from machines.incident import Book
-from machines.intake import Intake
-from machines.permission import Announce
-from machines.plan_restart import PlanRestart
-from machines.requests import Requests
-from machines.served import Served
-from machines.stops import Stops
-from machines.work import Work
+from machines.permissions.asks import Asks
+from machines.permissions.permission import Announce
+from machines.permissions.requests import Requests
+from machines.process import query as q
+from machines.process import session as s
+from machines.process.served import Served
+from machines.stops.plan_restart import PlanRestart
+from machines.stops.stops import Stops
+from machines.tasks.async_tasks import AsyncTasks
+from machines.tools.calls import Calls
+from machines.turns.file_answers import FileAnswers
+from machines.turns.intake import Intake
+from machines.turns.work import Work
 
 CLOSED = "The session was closed."
 

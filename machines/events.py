@@ -9,109 +9,109 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from machines.ask_events import (
-    AskPrepared as AskPrepared,
-)
-from machines.ask_events import (
-    AskReceived as AskReceived,
-)
-from machines.ask_events import (
-    AskWithdrawn as AskWithdrawn,
-)
-from machines.ask_events import (
-    FormAnswered as FormAnswered,
-)
-from machines.ask_events import (
-    FormReceived as FormReceived,
-)
-from machines.ask_events import (
-    Option as Option,
-)
-from machines.ask_events import (
-    PlanStopped as PlanStopped,
-)
-from machines.delegations import (
+from machines.children.delegations import (
     AgentsRestored as AgentsRestored,
 )
-from machines.delegations import (
+from machines.children.delegations import (
     HistoryAnswered as HistoryAnswered,
 )
-from machines.process_events import (
+from machines.permissions.ask_events import (
+    AskPrepared as AskPrepared,
+)
+from machines.permissions.ask_events import (
+    AskReceived as AskReceived,
+)
+from machines.permissions.ask_events import (
+    AskWithdrawn as AskWithdrawn,
+)
+from machines.permissions.ask_events import (
+    FormAnswered as FormAnswered,
+)
+from machines.permissions.ask_events import (
+    FormReceived as FormReceived,
+)
+from machines.permissions.ask_events import (
+    Option as Option,
+)
+from machines.permissions.ask_events import (
+    PlanStopped as PlanStopped,
+)
+from machines.process.process_events import (
     QueryInitialized as QueryInitialized,
 )
-from machines.process_events import (
+from machines.process.process_events import (
     QueryStartFailed as QueryStartFailed,
 )
-from machines.process_events import (
+from machines.process.process_events import (
     QueryStopped as QueryStopped,
 )
-from machines.process_events import (
+from machines.process.process_events import (
     StartFailure as StartFailure,
 )
-from machines.process_events import (
+from machines.process.process_events import (
     StreamClosed as StreamClosed,
 )
-from machines.process_events import (
+from machines.process.process_events import (
     StreamEnd as StreamEnd,
 )
-from machines.process_events import (
+from machines.process.process_events import (
     WorkerShuttingDown as WorkerShuttingDown,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     LevelListed as LevelListed,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskBackgrounded as TaskBackgrounded,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskEnded as TaskEnded,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskEvent as TaskEvent,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskFacts as TaskFacts,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskLaunched as TaskLaunched,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskMoved as TaskMoved,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskProgressed as TaskProgressed,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskStarted as TaskStarted,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskStopReplied as TaskStopReplied,
 )
-from machines.task_events import (
+from machines.tasks.task_events import (
     TaskStopRequested as TaskStopRequested,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     MessageStarted as MessageStarted,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     ToolDenied as ToolDenied,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     ToolDispatched as ToolDispatched,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     ToolHooked as ToolHooked,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     ToolProgressed as ToolProgressed,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     ToolReturned as ToolReturned,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     ToolStarted as ToolStarted,
 )
-from machines.tool_events import (
+from machines.tools.tool_events import (
     ToolUse as ToolUse,
 )
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from machines.child_outputs import ROOT, ChildOutput, Place
+from machines.children.child_outputs import ROOT, ChildOutput, Place
+from machines.companions.session_reports import (
+    PreviewFiles,
+    PublishGoal,
+    ReportCompaction,
+    ReportFiles,
+    ReportIncident,
+    ShowSummary,
+)
 from machines.events import (
     Result,
     StartFailure,
@@ -19,70 +27,62 @@ from machines.events import (
     ToolReturned,
     ToolUse,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     AbortAsk as AbortAsk,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     AnswerSteer as AnswerSteer,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     ApplyChange as ApplyChange,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     AskForm as AskForm,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     CancelMessage as CancelMessage,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     ContinuePlan as ContinuePlan,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     DenyAsk as DenyAsk,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     DropQuery as DropQuery,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     Interrupt as Interrupt,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     PrepareAsk as PrepareAsk,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     RecreateQuery as RecreateQuery,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     ReplaceQuery as ReplaceQuery,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     ReplyAsk as ReplyAsk,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     ReplyForm as ReplyForm,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     SendPrompt as SendPrompt,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     SendSteer as SendSteer,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     StartQuery as StartQuery,
 )
-from machines.process_outputs import (
+from machines.process.process_outputs import (
     StopQuery as StopQuery,
 )
-from machines.session_reports import (
-    PreviewFiles,
-    PublishGoal,
-    ReportCompaction,
-    ReportFiles,
-    ReportIncident,
-    ShowSummary,
-)
-from machines.task_outputs import TaskOutput as TaskOutput
-from machines.usage import Usage
+from machines.results.usage import Usage
+from machines.tasks.task_outputs import TaskOutput as TaskOutput
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 CallStatus = Literal["completed", "failed", "cancelled"]

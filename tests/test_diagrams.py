@@ -165,8 +165,9 @@ def test_the_pages_of_the_tree_are_current(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_the_lifecycles_are_found_by_themselves() -> None:
+    root = Path(__file__).parents[1]
     assert {each.__module__ for each in discover()} == {
-        f"machines.{path.stem}"
-        for path in Path(__file__).parents[1].joinpath("machines").glob("*.py")
+        ".".join(path.relative_to(root).with_suffix("").parts)
+        for path in root.joinpath("machines").rglob("*.py")
         if "(Lifecycle[" in path.read_text(encoding="utf-8")
     }

@@ -33,7 +33,6 @@ LINES_OF_A_FUNCTION = 40
 FILES_OF_A_PACKAGE = 8
 LARGER_PACKAGES = {
     "bridge/live": "one live session: its mailbox, and a file for each thing that it does",
-    "machines": "flat on purpose: one file a lifecycle, and the coordinator's parts beside them",
     "bridge/tools/reporters": "one file a family of tools, found by their names",
     "wire/acp": "one file an area of the protocol's schema",
 }
@@ -138,10 +137,10 @@ def test_a_package_holds_one_topic() -> None:
 @pytest.mark.parametrize(
     ("path", "line", "found"),
     [
-        ("machines/turn.py", "import asyncio", {"asyncio"}),
-        ("machines/turn.py", "def f():\n    from time import monotonic", {"time"}),
-        ("machines/turn.py", "from wire.rpc import Request", {"wire"}),
-        ("wire/rpc.py", "from machines.turn import Turn", {"machines"}),
+        ("machines/turns/turn.py", "import asyncio", {"asyncio"}),
+        ("machines/turns/turn.py", "def f():\n    from time import monotonic", {"time"}),
+        ("machines/turns/turn.py", "from wire.rpc import Request", {"wire"}),
+        ("wire/rpc.py", "from machines.turns.turn import Turn", {"machines"}),
         ("bridge/agent.py", "import claude_agent_sdk._internal", {"claude_agent_sdk"}),
         ("bridge/claude/tap.py", "import claude_agent_sdk._internal", set()),
         ("bridge/agent.py", "from .claude import tap", {"a relative import"}),

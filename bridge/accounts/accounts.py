@@ -19,7 +19,7 @@ from bridge.config.auth import (
 )
 from bridge.config.providers import Route, provider_list
 from bridge.config.startup_errors import NO_CREDENTIAL, SUBSCRIPTION
-from machines.process_events import StartFailure
+from machines.process.process_events import StartFailure
 from wire.rpc import WireError
 
 log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from bridge.messages.stream import chunk
 from bridge.sessions.replay import items as i
 from bridge.sessions.replay.delegated import Delegated
 from bridge.sessions.replay.told import Launched
-from machines import child_outputs as c
-from machines.delegations import Delegation
+from machines.children import child_outputs as c
+from machines.children.delegations import Delegation
 
 _UNNAMED = "Restored agent"
 _UNDESCRIBED = "Delegated task restored from session history"

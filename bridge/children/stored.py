@@ -7,8 +7,8 @@ from bridge.messages.raw import said_in, text
 from bridge.sessions.replay.delegated import Delegated
 from bridge.sessions.replay.items import ToolResult
 from bridge.sessions.replay.subagents import StoredSubagent
-from machines.child_outputs import ChildEnd, ChildStop
-from machines.delegations import Delegation, StoredAgent
+from machines.children.child_outputs import ChildEnd, ChildStop
+from machines.children.delegations import Delegation, StoredAgent
 
 _REFUSED = "The user doesn't want to"
 """How the result of a call begins that the user refused or stopped."""

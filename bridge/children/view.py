@@ -8,7 +8,7 @@ from collections.abc import Callable
 from bridge.children.routes import Routes, Update
 from bridge.tools.report import ToolReports
 from bridge.view.client import SessionClient
-from machines import child_outputs as c
+from machines.children import child_outputs as c
 from wire.rpc import INTERNAL_ERROR
 
 

@@ -5,7 +5,7 @@ import re
 import shutil
 from collections.abc import Mapping
 
-from machines.process_events import StartFailure
+from machines.process.process_events import StartFailure
 
 EXECUTABLE = "CLAUDE_CODE_EXECUTABLE"
 """The variable that names another Claude Code than the one the SDK brings along."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 
 from bridge.claude.errors import StartFailed, find_executable
-from machines.process_events import StartFailure
+from machines.process.process_events import StartFailure
 
 
 def claude_executable(environ: Mapping[str, str]) -> str:

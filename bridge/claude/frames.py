@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from machines.process_events import StreamEnd
+from machines.process.process_events import StreamEnd
 
 OUR_REQUESTS = "acp-"
 """Prefix of the ids of our own control requests; those of the SDK begin with `req_`."""

@@ -17,7 +17,7 @@ from bridge.claude.errors import ClaudeGone, ControlError, StartFailed, explain_
 from bridge.claude.frames import OUR_REQUESTS, Closed, Frame
 from bridge.claude.launch import Launch, initialize_fields, sdk_options
 from bridge.claude.lean import load_sdk
-from machines.process_events import StartFailure
+from machines.process.process_events import StartFailure
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient

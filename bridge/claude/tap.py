@@ -29,7 +29,7 @@ from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITra
 
 from bridge.claude.errors import ClaudeGone, describe_exit
 from bridge.claude.frames import OUR_REQUESTS, Closed, Frame
-from machines.process_events import StreamEnd
+from machines.process.process_events import StreamEnd
 
 Deliver = Callable[[Frame | Closed], None]
 Gate = Callable[[], Awaitable[None] | None]

@@ -6,7 +6,7 @@ from bridge.live.process import Post, Reply, SessionProcess
 from bridge.peer import Inbound
 from bridge.tasks.updates import Send, TaskUpdates
 from machines.events import TaskStopReplied
-from machines.task_outputs import (
+from machines.tasks.task_outputs import (
     AnswerStop,
     MoveTask,
     ReportTask,

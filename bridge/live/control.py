@@ -17,7 +17,7 @@ from bridge.view.configuration import Configuration
 from bridge.view.screen import Screen
 from machines import events as e
 from machines import outputs as o
-from machines.child_outputs import Place
+from machines.children.child_outputs import Place
 
 Request = Mapping[str, object]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bridge.live.process import Post, Reply, SessionProcess
 from bridge.view.usage import ContextUsage
 from machines import events as e
-from machines import session_reports as r
+from machines.companions import session_reports as r
 
 
 def preview_files(process: SessionProcess, post: Post, output: r.PreviewFiles) -> None:

@@ -31,10 +31,10 @@ from bridge.view.screen import Screen
 from bridge.view.titles import Titles
 from machines import events as e
 from machines import outputs as o
-from machines import session_reports as r
-from machines.child_outputs import ChildOutput
+from machines.children.child_outputs import ChildOutput
+from machines.companions import session_reports as r
+from machines.companions.incident import Book
 from machines.conversation import Conversation
-from machines.incident import Book
 from wire import rpc
 
 _REMEMBERED = 256

@@ -26,8 +26,8 @@ from bridge.messages.frames import FrameReader
 from bridge.messages.stream import MessageStream
 from bridge.peer import Inbound
 from machines import events as e
+from machines.companions.incident import Book
 from machines.conversation import Conversation
-from machines.incident import Book
 from machines.outputs import Ignored, Output
 
 Blocks = Sequence[Mapping[str, object]]

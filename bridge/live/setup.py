@@ -14,7 +14,7 @@ from bridge.permissions.modes import SessionMode
 from bridge.sessions.folders import find_transcript
 
 if TYPE_CHECKING:
-    from machines.delegations import AgentsRestored
+    from machines.children.delegations import AgentsRestored
 
 
 @dataclass(frozen=True, slots=True)

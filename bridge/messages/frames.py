@@ -23,8 +23,8 @@ from bridge.messages.stream import MessageStream, chunk
 from bridge.messages.system import SYSTEM, active_goal, goal_status
 from bridge.tasks.reading import launched
 from machines import events as e
-from machines.compaction import SummaryStreamed
-from machines.goal import Reset
+from machines.companions.compaction import SummaryStreamed
+from machines.companions.goal import Reset
 
 AUTH_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed"})
 LOGIN_TEXT = re.compile(r"\brun /login\b", re.IGNORECASE)

@@ -2,7 +2,7 @@
 
 from bridge.messages.raw import Raw, mapping, optional, text
 from bridge.view.session_info import clean_summary
-from machines.compaction import Summarized
+from machines.companions.compaction import Summarized
 from machines.events import ToolHooked
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bridge.messages.raw import Raw
 from machines import events as e
-from machines.compaction import (
+from machines.companions.compaction import (
     BoundaryPassed,
     Compacted,
     Compacting,
@@ -12,7 +12,7 @@ from machines.compaction import (
     Summarized,
     SummaryStreamed,
 )
-from machines.goal import Checked, Reset, Told
+from machines.companions.goal import Checked, Reset, Told
 
 
 @dataclass(frozen=True, slots=True)

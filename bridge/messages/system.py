@@ -16,9 +16,9 @@ from bridge.messages.items import (
 )
 from bridge.messages.raw import Raw, mapping, number, optional, prompts, rows, text
 from machines import events as e
-from machines.compaction import BoundaryPassed, Compacted, Compacting, CompactionFailed
-from machines.goal import Checked, Told
-from machines.session_reports import CompactionFacts, GoalSnapshot
+from machines.companions.compaction import BoundaryPassed, Compacted, Compacting, CompactionFailed
+from machines.companions.goal import Checked, Told
+from machines.companions.session_reports import CompactionFacts, GoalSnapshot
 
 _CLI_STATES: Mapping[str, e.CliState] = {state: state for state in get_args(e.CliState)}
 _TASK_ENDS = frozenset({"completed", "failed", "killed", "stopped"})

@@ -41,7 +41,7 @@ from wire.acp.session import (
 from wire.params import read
 
 if TYPE_CHECKING:
-    from machines.delegations import AgentsRestored
+    from machines.children.delegations import AgentsRestored
 
 log = logging.getLogger(__name__)
 
@@ -171,7 +171,7 @@ def _restored(sessions: Sessions, transcript: Path) -> "AgentsRestored | None":
     from bridge.children.stored import stored_agents
     from bridge.sessions.replay.delegated import delegated
     from bridge.sessions.replay.subagents import stored_subagents
-    from machines.delegations import AgentsRestored
+    from machines.children.delegations import AgentsRestored
 
     subagents = stored_subagents(transcript)
     if not subagents:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from bridge.messages.raw import text
 from bridge.tasks.reading import launched
 from bridge.tasks.updates import Update, moved, spawned
-from machines.async_task import UNNAMED
-from machines.delegations import LAUNCHES, MESSAGE
+from machines.children.delegations import LAUNCHES, MESSAGE
 from machines.events import ToolReturned, ToolUse
-from machines.task_changes import end_of
-from machines.task_outputs import MoveTask, ShowTask
+from machines.tasks.async_task import UNNAMED
+from machines.tasks.task_changes import end_of
+from machines.tasks.task_outputs import MoveTask, ShowTask
 
 _SUBAGENTS = frozenset({*LAUNCHES, MESSAGE})
 _TYPES = {**dict.fromkeys(("Bash", "PowerShell", "Monitor"), "local_bash"), "Workflow": "local_workflow"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from machines.task_outputs import MoveTask, ReportTask, ShowTask, TaskUpdate
+from machines.tasks.task_outputs import MoveTask, ReportTask, ShowTask, TaskUpdate
 
 Update = dict[str, object]
 Send = Callable[[Mapping[str, object]], None]

@@ -21,10 +21,10 @@ from bridge.tasks.replayed import ReplayedTasks
 from bridge.tools.report import ToolReports
 from bridge.view.client import SessionClient
 from bridge.view.session_info import compaction_update, incident_update
+from machines.companions.failure_table import facts_of
+from machines.companions.session_reports import ReportCompaction, ReportIncident
 from machines.events import AgentsRestored, LimitReplayed, ToolReturned, ToolUse
-from machines.failure_table import facts_of
 from machines.outputs import Failure, FailureKind
-from machines.session_reports import ReportCompaction, ReportIncident
 
 if TYPE_CHECKING:
     from bridge.claude.tap import Gate

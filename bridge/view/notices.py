@@ -8,8 +8,8 @@ from bridge.messages.stream import chunk
 from bridge.permissions.modes import AUTO_UNAVAILABLE
 from bridge.view.client import SessionClient
 from bridge.view.session_info import incident_update, notice
-from machines.incident import Book
-from machines.session_reports import IncidentFacts, ReportIncident
+from machines.companions.incident import Book
+from machines.companions.session_reports import IncidentFacts, ReportIncident
 
 Update = Mapping[str, object]
 

@@ -24,10 +24,10 @@ from bridge.view.session_info import (
 from bridge.view.usage import ContextUsage
 from machines import events as e
 from machines import outputs as o
-from machines import session_reports as r
+from machines.companions import session_reports as r
+from machines.companions.incident import Book
 from machines.conversation import Conversation
-from machines.incident import Book
-from machines.tool_call import STUCK
+from machines.tools.tool_call import STUCK
 
 Update = Mapping[str, object]
 Shown = f.UsageRead | f.CommandsListed | f.Informed | f.ModelFellBack | f.Recalled | f.LinkDone | f.Originated

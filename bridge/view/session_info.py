@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bridge.capabilities import ClientCapabilities
 from bridge.tools.render import with_air
-from machines.session_reports import (
+from machines.companions.session_reports import (
     CompactionFacts,
     GoalSnapshot,
     ReportCompaction,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from machines.usage import Tokens, Usage, read_tokens
+from machines.results.usage import Tokens, Usage, read_tokens
 
 DEFAULT_WINDOW = 200_000
 LONG_WINDOW = 1_000_000

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from machines import events as e
 from machines.outputs import Failure, FailureKind, Outcome
-from machines.turns import NO_RESULT
-from machines.usage import Tokens
+from machines.results.usage import Tokens
+from machines.turns.turns import NO_RESULT
 from tests.fuzz.runs import Command, Drop, Frame, Prompt, Reply, Run, Stop, Text, Tool
 
 TASK = "task-notification"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from machines import events as e
 from machines.outputs import Outcome
-from machines.usage import Tokens
+from machines.results.usage import Tokens
 
 
 @dataclass(frozen=True, slots=True)

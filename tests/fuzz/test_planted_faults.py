@@ -24,19 +24,19 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-import machines.work
+import machines.turns.work
 from machines import outputs as o
-from machines.asks import Asks
-from machines.attribution import Own, attribute
-from machines.calls import Calls
-from machines.intake import Intake
-from machines.permission import Permission
-from machines.stops import Stops
-from machines.tool_call import Close
-from machines.turn import Turn
-from machines.turns import Turns
-from machines.usage import Tally, Tokens, read_tokens
-from machines.work import Work
+from machines.permissions.asks import Asks
+from machines.permissions.permission import Permission
+from machines.results.attribution import Own, attribute
+from machines.results.usage import Tally, Tokens, read_tokens
+from machines.stops.stops import Stops
+from machines.tools.calls import Calls
+from machines.tools.tool_call import Close
+from machines.turns.intake import Intake
+from machines.turns.turn import Turn
+from machines.turns.turns import Turns
+from machines.turns.work import Work
 from tests.fuzz.session import Session
 
 EXAMPLES = 5_000
@@ -49,7 +49,7 @@ def settle_at_the_wrong_result(patch: pytest.MonkeyPatch) -> None:
         active = turns.active
         return Own((active,)) if active is not None else attribute(result, turns, ledger)
 
-    patch.setattr(machines.work, "attribute", wrong)
+    patch.setattr(machines.turns.work, "attribute", wrong)
 
 
 def forget_the_withdrawal(patch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,8 @@
 
 from machines import events as e
 from machines import outputs as o
-from machines.query import DIED
-from machines.usage import Tokens, Usage
+from machines.process.query import DIED
+from machines.results.usage import Tokens, Usage
 from tests.fuzz.claude import MODEL
 from tests.fuzz.effects import call_of
 from tests.fuzz.facts import Asked

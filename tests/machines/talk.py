@@ -5,11 +5,11 @@ from typing import Any
 
 from machines import events as e
 from machines import outputs as o
-from machines.child_forms import FormName
+from machines.children.forms.child_forms import FormName
+from machines.companions.incident import Book
 from machines.conversation import Conversation
-from machines.incident import Book
-from machines.query import DIED
-from machines.usage import Tokens, Usage
+from machines.process.query import DIED
+from machines.results.usage import Tokens, Usage
 
 TASK = "task-notification"
 OPTIONS = (e.Option("allow-once", grants=True), e.Option("reject", grants=False))

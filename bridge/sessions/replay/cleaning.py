@@ -5,7 +5,7 @@ Rules: `sessions` §8.2 and §8.3. Every function takes time linear in the lengt
 
 import re
 
-from machines.usage_limits import USAGE_LIMIT_PREFIXES
+from machines.results.usage_limits import USAGE_LIMIT_PREFIXES
 
 _MARKS = (
     "command-name",

@@ -13,8 +13,8 @@ from bridge.sessions.chain import Node, Transcript, open_transcript
 from bridge.sessions.replay.items import TaskEnd, ToolResult, ToolUse
 from bridge.sessions.replay.reader import replay
 from bridge.sessions.replay.subagents import StoredSubagent, replay_subagent
-from machines import tool_events as t
-from machines.delegations import Delegation, Delegations, resumed_agent
+from machines.children.delegations import Delegation, Delegations, resumed_agent
+from machines.tools import tool_events as t
 
 DEEPEST = 32
 """How many subagents may have started one another; whoever is further down is not told."""

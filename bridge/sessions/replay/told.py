@@ -8,7 +8,7 @@ from bridge.sessions.replay.delegated import Delegated
 from bridge.sessions.replay.items import Item, ToolUse
 from bridge.sessions.replay.reader import replay
 from bridge.sessions.replay.subagents import StoredSubagent, replay_subagent
-from machines.delegations import Delegation
+from machines.children.delegations import Delegation
 
 
 @dataclass(frozen=True, slots=True)

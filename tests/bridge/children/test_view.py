@@ -12,7 +12,7 @@ from bridge.view.client import SessionClient
 from bridge.view.screen import Screen
 from machines import events as e
 from machines import outputs as o
-from machines.child_outputs import (
+from machines.children.child_outputs import (
     ROOT,
     EndChild,
     ForgetChild,

@@ -8,7 +8,7 @@ from bridge.claude.errors import ControlError
 from bridge.live.async_tasks import AsyncTasks
 from bridge.peer import Inbound
 from machines.events import TaskStopReplied
-from machines.task_outputs import AnswerStop, ShowTask, StopTask, TellStopped
+from machines.tasks.task_outputs import AnswerStop, ShowTask, StopTask, TellStopped
 from tests.bridge.view.stand_ins import Process
 from wire import rpc
 

@@ -6,8 +6,8 @@ import pytest
 
 from bridge.messages.frames import FrameReader
 from bridge.messages.stream import MessageStream
-from machines.goal import Checked, Told
-from machines.session_reports import GoalSnapshot
+from machines.companions.goal import Checked, Told
+from machines.companions.session_reports import GoalSnapshot
 
 
 def reader() -> FrameReader:

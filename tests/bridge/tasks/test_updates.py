@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.tasks.updates import TaskUpdates
-from machines.task_outputs import MoveTask, ReportTask, ShowTask
+from machines.tasks.task_outputs import MoveTask, ReportTask, ShowTask
 
 SHOWN = ShowTask("t", "wait", "local_bash", "wait for it", call="c")
 

@@ -7,8 +7,8 @@ from bridge.live.setup import Setup
 from bridge.messages.stream import MessageStream
 from bridge.view.client import SessionClient
 from bridge.view.screen import Screen
+from machines.companions.incident import Book
 from machines.conversation import Conversation
-from machines.incident import Book
 from tests.support.clients import CAPABILITIES
 from tests.support.oracle import check_outgoing
 

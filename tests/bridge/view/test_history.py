@@ -12,7 +12,7 @@ from bridge.live.setup import Setup
 from bridge.tools.report import ToolReports
 from bridge.view.history import History
 from machines.events import LimitReplayed
-from machines.usage_limits import USAGE_LIMIT_PREFIXES
+from machines.results.usage_limits import USAGE_LIMIT_PREFIXES
 from tests.bridge.view.stand_ins import Client
 from tests.support.clients import CAPABILITIES
 

@@ -12,7 +12,7 @@ from bridge.messages import items as f
 from bridge.permissions.modes import catalog
 from bridge.view.notices import Notices
 from bridge.view.session_info import notice
-from machines.incident import Book
+from machines.companions.incident import Book
 from tests.bridge.view.stand_ins import Client
 from tests.support.clients import CAPABILITIES
 

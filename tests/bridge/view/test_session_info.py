@@ -17,7 +17,7 @@ from bridge.view.session_info import (
     incident_update,
     summary_update,
 )
-from machines.session_reports import (
+from machines.companions.session_reports import (
     CompactionFacts,
     GoalSnapshot,
     IncidentFacts,

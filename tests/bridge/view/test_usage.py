@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.view.usage import ContextUsage, prompt_usage
-from machines.usage import Tokens, Usage
+from machines.results.usage import Tokens, Usage
 
 MODEL = "claude-opus-5"
 COUNTS = {

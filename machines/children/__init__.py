@@ -1,0 +1,1 @@
+"""Subagents with a session of their own (M20, M21)."""

@@ -1,0 +1,1 @@
+"""What Claude Code asks of the user (M9, M10)."""

@@ -1,0 +1,231 @@
+"""How work is stopped: by a cancel, by the end of its process, by the close of its session (M6, M3, M2.2)."""
+
+from collections.abc import Iterable
+
+from machines.companions.companions import Companions
+from machines.events import CommandMoved, Timer
+from machines.feed import Feed
+from machines.outputs import CancelMessage, Failure, FailureKind, Interrupt, Outcome, StartTimer, StopTimer
+from machines.permissions.asks import Asks
+from machines.process.query import DIED
+from machines.stops.cancel import EndReported, Stop
+from machines.stops.ledger import Entry, Orphan
+from machines.tools.calls import Calls
+from machines.tools.tool_call import Occasion
+from machines.turns.turn import Activate, Turn, Withdraw
+from machines.turns.work import Work
+
+
+class Stops:
+    """Ends the work of one session."""
+
+    def __init__(self, feed: Feed, work: Work, calls: Calls, asks: Asks, companions: Companions) -> None:
+        self._feed = feed
+        self._work = work
+        self._calls = calls
+        self._asks = asks
+        self._companions = companions
+
+    # ── cancel ──
+
+    def cancel_all(self, *, connected: bool, restarting: bool = False) -> None:
+        """`session/cancel`: everything received so far ends as cancelled (M6)."""
+        work = self._work
+        active = work.turns.active
+        if active is not None and restarting:
+            self._withdraw(work.turns.waiting())
+            work.settle([active], Outcome("cancelled"))
+            return
+        quiet = active is None and not len(work.turns) and work.foreground.is_idle and not work.tasks.by_id
+        if not connected or quiet:
+            self._withdraw(work.turns.waiting())
+            return
+        self._feed(work.cancel, Stop())
+        self._stop_asking()
+        work.children.cancel()
+        self._companions.interrupted()
+        self._withdraw(work.turns.waiting())
+        if active is not None:
+            self._cancel_waiting(active)
+        if work.turns.active is not None:
+            self._feed.put(StartTimer(Timer.FORCE_CANCEL))
+        elif work.foreground.is_idle:
+            self._feed(work.cancel, EndReported())
+        work.ledger.stop()
+        self._feed.put(Interrupt(cancel_queued=True))
+
+    def cancel_one(self, uuid: str) -> None:
+        """`$/cancel_request` of one prompt; no other prompt's answer changes by it (INV-X5)."""
+        turn = self._work.turns.get(uuid)
+        if turn is None:
+            return
+        if turn is self._work.turns.active:
+            self._cancel_active(turn)
+            return
+        written = turn.phase != "received"
+        self._withdraw([turn], alone=True)
+        if written:
+            self._feed.put(CancelMessage(uuid))
+
+    def force(self) -> None:
+        """Claude Code did not react to the interrupt in time."""
+        active = self._work.turns.active
+        if active is not None and self._work.cancel.in_effect:
+            self._work.ledger.add(active.uuid, Orphan(active.place, "started"))
+            self._work.settle([active], Outcome("cancelled"))
+
+    def move_orphan(self, event: CommandMoved) -> None:
+        """A message whose prompt was answered starts after all: nothing of it is shown."""
+        work = self._work
+        if work.turns.get(event.uuid) is not None:
+            return
+        known = event.uuid in work.ledger
+        work.ledger.move(event.uuid, event.state)
+        if known and event.state == "started":
+            self._hide_orphan()
+
+    def echo_orphan(self, uuid: str) -> None:
+        """The same where no lifecycle frames tell: the echo is the start, and nothing runs beside it."""
+        if uuid in self._work.ledger and not self._work.marked:
+            self._hide_orphan()
+            self.stop_orphan([uuid])
+
+    def stop_orphan(self, uuids: Iterable[str]) -> None:
+        """A prompt that was cancelled alone runs alone: an interrupt meets nobody else (M6.1)."""
+        if self._work.turns.active is None and self._work.ledger.stop(uuids):
+            self._feed.put(Interrupt(cancel_queued=False))
+
+    # ── the end of the process or of the session ──
+
+    def finish(self, failure: Failure | None) -> bool:
+        """The process is gone: answer everything, in the order of the finish rules (M3).
+
+        `failure` is None after a clean end. Returns whether a prompt was answered with it.
+        """
+        work = self._work
+        cancelled = work.cancel.in_effect
+        self._companions.interrupted()
+        self._companions.command_dropped(None)
+        self._asks.lose_all()
+        work.sync_requests(withdrawn=True)
+        self._calls.close_all(Occasion.CANCELLED if cancelled else Occasion.LOST)
+        work.children.lose(cancelled=cancelled)
+        active = work.turns.active
+        lost = failure or Failure(FailureKind.TRANSPORT_LOST, DIED)
+        outcome = self._last_outcome(active, failure if active is not None else lost)
+        work.end_work(outcome)
+        if active is not None and active.phase == "settling":
+            self._give_up_report(active)
+        elif active is not None:
+            work.conclude([active], outcome)
+            self._give_up_report(active)
+        waiting = [turn for turn in work.turns if turn.phase != "received"]
+        for turn in waiting:
+            work.fail(turn, lost)
+        self._feed.put(StopTimer(Timer.FORCE_CANCEL))
+        return bool(waiting) or (active is not None and outcome.failure is not None)
+
+    def close(self) -> None:
+        """The session closes: everything ends as cancelled, queued prompts first (M2.2)."""
+        work = self._work
+        active = work.turns.active
+        self._companions.interrupted()
+        self._asks.lose_all()
+        work.sync_requests(withdrawn=True)
+        self._calls.close_all(Occasion.CANCELLED)
+        work.children.lose(cancelled=True)
+        self._withdraw(work.turns.waiting())
+        work.end_work(Outcome("cancelled"))
+        if active is not None:
+            self._answer_cancelled(active)
+        self._feed.put(StopTimer(Timer.FORCE_CANCEL))
+
+    def replace(self, *, cancelled: bool) -> None:
+        """Another process takes over: of this one nobody waits for anything (INV-S4)."""
+        self._asks.lose_all()
+        self._work.children.sync_requests((), withdrawn=True)
+        if cancelled:
+            self._calls.close_all(Occasion.CANCELLED)
+        self._work.children.lose(cancelled=cancelled)
+
+    # ── steps ──
+
+    def _hide_orphan(self) -> None:
+        if self._work.turns.active is None and self._work.foreground.is_idle:
+            self._feed(self._work.cancel, Stop())
+            self._feed(self._work.cancel, EndReported())
+
+    def _stop_asking(self) -> None:
+        work = self._work  # whoever goes on in the background may turn out not to be stopped (INV-X4)
+        self._asks.cancel_all(work.tasks.background_agents() if work.children.keeps_requests else ())
+        self._work.sync_requests(withdrawn=True)
+
+    def _cancel_waiting(self, active: Turn) -> None:
+        """A turn that only waits is answered at once, with what it used (M6 step 7)."""
+        work = self._work
+        if active.phase == "settling":
+            self._answer_cancelled(active)
+        elif active.phase == "held" and work.foreground.is_idle:
+            work.owed += 1
+            work.settle([active], Outcome("cancelled"))
+
+    def _answer_cancelled(self, turn: Turn) -> None:
+        if turn.phase == "settling":
+            self._companions.no_files(turn.uuid, "cancelled")
+            turn.outcome = Outcome("cancelled")
+            self._work.answer(turn)
+        else:
+            self._work.conclude([turn], Outcome("cancelled"))
+
+    def _cancel_active(self, turn: Turn) -> None:
+        work = self._work
+        batch = [other for other in work.turns.waiting() if other.is_taken_up]
+        if turn.phase == "settling":
+            self._answer_cancelled(turn)
+            return
+        if batch:
+            work.conclude([turn], Outcome("cancelled"))
+            work.turns.active = batch[0]
+            self._feed(batch[0], Activate())
+            return
+        self._feed(work.cancel, Stop())
+        self._stop_asking()
+        self._companions.interrupted()
+        self._cancel_waiting(turn)
+        if work.turns.active is turn:
+            self._feed.put(StartTimer(Timer.FORCE_CANCEL))
+        self._feed.put(Interrupt(cancel_queued=False))
+
+    def _withdraw(self, turns: Iterable[Turn], *, alone: bool = False) -> None:
+        """Answer prompts that never ran; unless one is cancelled `alone`, an interrupt stops them."""
+        work = self._work
+        for turn in turns:
+            entry = self._entry(turn)
+            if entry is not None:
+                work.ledger.add(turn.uuid, Orphan(turn.place, entry, stopped=not alone))
+            self._companions.no_files(turn.uuid, "cancelled")
+            self._feed(turn, Withdraw())
+            work.turns.drop(turn)
+
+    def _entry(self, turn: Turn) -> Entry | None:
+        """What Claude Code may still do with a prompt that is answered; None if nothing (M7)."""
+        turns = self._work.turns
+        started, finished = turn.uuid in turns.started, turns.finished.get(turn.uuid)
+        if turn.phase == "received":
+            return None
+        if finished is None:
+            return "started" if started else "pending"
+        return "zombie" if started and finished == "cancelled" else None
+
+    def _last_outcome(self, active: Turn | None, failure: Failure | None) -> Outcome:
+        if self._work.cancel.in_effect:
+            return Outcome("cancelled")
+        if active is not None and active.phase in {"held", "settling"}:
+            return active.outcome
+        return Outcome(failure=failure)
+
+    def _give_up_report(self, turn: Turn) -> None:
+        """There is nobody left to say which files changed."""
+        if turn.phase == "settling":
+            self._companions.no_files(turn.uuid, "providerError")
+            self._work.answer(turn)

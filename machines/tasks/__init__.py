@@ -1,0 +1,1 @@
+"""What runs beside the conversation (A1, B1)."""

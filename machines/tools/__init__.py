@@ -1,0 +1,1 @@
+"""The tool calls of a conversation (M8)."""

@@ -1,0 +1,1 @@
+"""Prompts until their answers, and the work that the user waits for (M4, M5)."""

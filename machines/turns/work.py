@@ -1,0 +1,400 @@
+"""Whose output it is and when it ends: turns, the foreground, results and idles (M4, M5, M7).
+
+Plain code between machines decides which sees which event in which order; `stops` stops work.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from machines.children.agents import end_of
+from machines.children.children import Children
+from machines.children.delegations import resumed_agent
+from machines.companions.companions import Companions
+from machines.events import CommandMoved, Requesting, Result, TaskEnded, TaskEvent, Timer, ToolReturned
+from machines.feed import Feed
+from machines.outputs import Failure, FailureKind, Ignored, Outcome, ShowResult, StopTimer
+from machines.permissions.asks import Asks
+from machines.results.attribution import Autonomous, Consumed, Own, attribute
+from machines.results.outcome import outcome_of
+from machines.results.usage import Tally, Usage
+from machines.stops.cancel import Cancel, EndReported, Renew
+from machines.stops.ledger import Ledger
+from machines.tasks.live_tasks import LiveTasks
+from machines.tools.calls import Calls
+from machines.tools.tool_call import STUCK, Occasion
+from machines.tools.tool_events import ToolUse
+from machines.turns import holding, steering
+from machines.turns.foreground import (
+    CycleStarted,
+    Foreground,
+    RequestOpened,
+    RequestsClosed,
+    TurnInserted,
+    WorkEnded,
+)
+from machines.turns.turn import Activate, Conclude, Dispatch, Fail, Hold, Join, Reported, Steer, Turn, Unsteer
+from machines.turns.turns import ENDS, LOST, Turns
+
+
+class Work:
+    """The turns of one session and the work of its Claude Code process."""
+
+    def __init__(
+        self, feed: Feed, calls: Calls, asks: Asks, companions: Companions, children: Children
+    ) -> None:
+        self._feed = feed
+        self._calls = calls
+        self._asks = asks
+        self._companions = companions
+        self.children = children
+        self.turns = Turns()
+        self.foreground = Foreground(*feed.listeners("Foreground"))
+        self.cancel = Cancel(*feed.listeners("Cancel"))
+        self.tasks = LiveTasks()
+        self.ledger = Ledger()
+        self.owed = self._unowed = 0  # idles that belong to results already seen, or to nothing (M4.6)
+        self._tally = Tally()
+        self.marked = False  # this process sends lifecycle frames: a capability, latched
+
+    def begin_process(self, *, resumed: bool) -> None:
+        """A new process serves the session: nothing of the old one counts."""
+        self._tally = Tally(totals=None if resumed else {})
+        self.ledger.clear()
+        self.tasks.clear()
+        self.owed, self._unowed, self.marked = 0, 0, False
+        self.renew()
+        self._calls.forget_dropped()
+        self._companions.recover("runtime_rebind")
+
+    def begin_continuation(self, result: Result) -> None:
+        """The active turn goes on in a new process: what it used so far stays its own (INV-S4)."""
+        self._tally.read(result.usage, result.model_usage, own=True)
+        self._tally.rebase()
+        self.tasks.clear()
+        self.owed = self._unowed = 0
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing runs and no prompt that was written is unanswered."""
+        written = any(turn.phase != "received" for turn in self.turns)
+        return not written and self.foreground.is_idle
+
+    def admits(self, parent: str | None) -> bool:
+        """Whether new content may appear: none of stopped work, unless a subagent goes on (M6)."""
+        if self.children.is_over(parent):
+            return False
+        return self.cancel.admits_new or (parent is not None and parent in self.tasks.background_calls())
+
+    def renew(self) -> None:
+        """Work begins that no cancel meant."""
+        self._feed(self.cancel, Renew())
+        self._companions.activated()
+
+    # ── frames that tell where a message is ──
+
+    def move_command(self, event: CommandMoved) -> None:
+        """Follow `command_lifecycle` of a message."""
+        self.marked = True
+        turn = self.turns.get(event.uuid)
+        if event.state == "started":
+            self.run()
+            self.turns.started.add(event.uuid)
+            self._companions.command_started(event.uuid)
+            steering.pick_up(self.turns, event.uuid)
+            if turn is not None:
+                self._take_up(turn)
+        elif event.state in ENDS:
+            if event.uuid not in self.turns.started:
+                self._companions.command_dropped(event.uuid)
+                self.turns.answer_steer(event.uuid)
+            if turn is not None:
+                self.turns.finished[event.uuid] = event.state
+
+    def request(self, event: Requesting) -> None:
+        """An API request starts; prompts that it names together are one batch (M4.3)."""
+        if (active := self.turns.active) and active.uuid not in event.uuids and self._is_lost(active):
+            self._hand_off(active)
+        named = self.turns.named(event.uuids)
+        for turn in named:
+            self._take_up(turn, asked=True)
+        may_be_old = self.ledger.may_run(marked=self.marked) if not event.uuids else not self.ledger.is_empty
+        if not named and self.turns.active is None and not may_be_old:
+            self.renew()
+
+    def echo(self, uuid: str) -> None:
+        """Claude Code replayed a message; with another turn active it was folded into it, or follows it."""
+        steering.pick_up(self.turns, uuid)
+        turn = self.turns.get(uuid)
+        active = self.turns.active
+        if turn is None or turn is active:
+            return
+        if active is not None and not self._folds_into(active):
+            self._hand_off(active)
+        self._take_up(turn, asked=True)
+
+    def note_message(self, lane: str | None) -> None:
+        """A message starts; without a turn it is work that Claude Code started itself (M5)."""
+        self.children.speak(lane)
+        root = lane is None
+        queued = any(turn.phase == "queued" for turn in self.turns)
+        if root and self.foreground.is_idle and self.cancel.admits_new and (self.marked or not queued):
+            self._feed(self.foreground, CycleStarted())
+
+    # ── results and idles ──
+
+    def take_result(self, result: Result) -> None:
+        """Give a result to whom it belongs (M4.2)."""
+        attribution = attribute(result, self.turns, self.ledger)
+        self.owed += 1
+        match attribution:
+            case Autonomous():
+                used = self._tally.read(result.usage, result.model_usage, own=False)
+                outcome = outcome_of(result, cancelled=self.cancel.in_effect)
+                self._feed.put(ShowResult(result, outcome))
+                if result.num_turns > 0:
+                    if holding.is_free(self.turns.active, self.tasks):
+                        self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
+                    self.end_cycle(outcome, used)
+                    self._release_held()
+            case Consumed():
+                used = self._tally.read(result.usage, result.model_usage, own=False)
+                stopped = result.aborted or not self.cancel.admits_new
+                self.end_cycle(outcome_of(result, cancelled=stopped), used)
+            case Own(turns):
+                self._take_own_result(result, turns)
+
+    def idle(self) -> None:
+        """Claude Code has nothing to do: what is still open then never ends by itself (M4.6)."""
+        if self.owed == 0:
+            self.end_cycle(Outcome("cancelled" if self.cancel.in_effect else "end_turn"))
+        active = self.turns.active
+        if active is not None and active.phase == "settling":
+            self.owed = max(0, self.owed - 1)
+        elif active is not None and self.cancel.in_effect:
+            self.settle([active], Outcome("cancelled"))
+        elif active is not None and active.phase == "held":
+            self.owed = max(0, self.owed - 1)
+            self._release_held()
+        elif active is not None and active.phase == "steered":
+            if steering.is_answered(active):
+                self.settle([active], active.outcome)
+        elif self.owed and (active is None or active.uuid not in self.turns.finished):
+            self.owed -= 1
+        elif active is not None:
+            self._idle_without_result(active)
+        if self.turns.active is None:
+            for turn in self.turns.done():
+                self.fail(turn, LOST)
+
+    def run(self) -> None:
+        """Claude Code works: an idle to come belongs to this work."""
+        self.owed = 0
+
+    # ── tasks ──
+
+    def follow(self, event: TaskEvent) -> None:
+        """Something happened to a task; whoever looks into the table sees one that ended still in it."""
+        if self.tasks.is_late(event):
+            self._feed.put(Ignored("LiveTask", "late", event))
+            return
+        if isinstance(event, TaskEnded) and self.children.keeps_requests and end_of(event) == "cancelled":
+            self._asks.cancel_of(event.task)
+            self.sync_requests(withdrawn=True)
+        self.children.follow(event)
+        if self.tasks.take(event):
+            self.turns.spawn(event.task)
+        self.sync_requests()
+
+    def note_resume(self, result: ToolReturned) -> None:
+        """A message had a subagent run again; mostly its task has said so before (M21)."""
+        agent = resumed_agent(result)
+        if agent is not None and self.tasks.resume(agent, result.call):
+            self.children.resume(agent, result.call)
+            self.turns.spawn(agent)
+
+    # ── how work ends; `stops` ends it by these too ──
+
+    def settle(self, turns: Iterable[Turn], outcome: Outcome, *, promote: bool = True) -> None:
+        """Answer turns whose outcome is known: calls first, then the work's end, then the answers."""
+        turns = tuple(turns)
+        if outcome.stop_reason == "cancelled":
+            self._calls.close_all(Occasion.CANCELLED, self.goes_on)
+            self._companions.interrupted()
+        else:
+            stuck = self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
+            if stuck and outcome == Outcome():
+                outcome = Outcome(failure=Failure(FailureKind.INCOMPLETE_CALL, STUCK))
+            if outcome.failure is not None:
+                self._companions.interrupted()
+            else:
+                self._companions.turn_ended()
+        for turn in [turn for turn in turns if turn.is_written and outcome.stop_reason != "cancelled"]:
+            self._feed(turn, Join())
+        self.end_work(outcome, self._tally.usage())
+        self.conclude(turns, outcome)
+        self._unowed = 0
+        if promote:
+            self.promote()
+
+    def conclude(self, turns: Iterable[Turn], outcome: Outcome, *, counts: bool = True) -> None:
+        """Answer in the order received; what was used is told once, on the last (M4.3)."""
+        members = [turn for turn in turns if not turn.is_terminated]
+        for turn in members:
+            usage = self._tally.usage() if counts and turn is members[-1] else None
+            self._feed(turn, Conclude(self._companions.record(turn.uuid, outcome), usage))
+            if outcome == Outcome() and self._companions.collects(turn.uuid):
+                continue  # the report comes before the answer
+            self._companions.no_files(
+                turn.uuid, "cancelled" if outcome.stop_reason == "cancelled" else "providerError"
+            )
+            self.answer(turn)
+
+    def answer(self, turn: Turn) -> None:
+        """Nothing stands between a turn's outcome and its answer any more."""
+        self._feed(turn, Reported())
+        self.turns.drop(turn)
+
+    def end_work(self, outcome: Outcome, used: Usage | None = None) -> None:
+        """Tell that the foreground work ended."""
+        if not self.foreground.is_idle:
+            self._feed(self.foreground, WorkEnded(outcome, used))
+        if self.cancel.in_effect:
+            self._feed(self.cancel, EndReported())
+            self._feed.put(StopTimer(Timer.FORCE_CANCEL))
+
+    def end_cycle(self, outcome: Outcome, used: Usage | None = None) -> None:
+        """Work that Claude Code started itself is over."""
+        if not self.foreground.is_cycle:
+            return
+        if self.cancel.in_effect:
+            self._calls.close_all(Occasion.CANCELLED, self.goes_on)
+        else:
+            self._calls.close_abandoned()
+        self.end_work(outcome, used)
+
+    def fail(self, turn: Turn, failure: Failure) -> None:
+        """Answer a turn that nobody is left to serve."""
+        self._companions.no_files(turn.uuid, "providerError")
+        self._feed(turn, Fail(failure, self._companions.fail(turn.uuid, failure)))
+        self.turns.drop(turn)
+
+    def goes_on(self, use: ToolUse) -> bool:
+        """The call is of a subagent in the background, which no cancel of ours stops (INV-X4)."""
+        return use.parent is not None and use.parent in self.tasks.background_calls()
+
+    def sync_requests(self, *, withdrawn: bool = False) -> None:
+        """Tell the foreground, and the subagents, whether they wait for the user (INV-F4)."""
+        self.children.sync_requests(self._asks.asking(), withdrawn=withdrawn)
+        if self._asks.blocks(self.tasks.in_background):
+            self._feed(self.foreground, RequestOpened())
+        else:
+            self._feed(self.foreground, RequestsClosed(withdrawn))
+
+    def activate(self, turn: Turn) -> None:
+        """What Claude Code says now belongs to this turn."""
+        self._feed(turn, Activate())
+        if turn.waiting_steers:
+            self._feed(turn, Steer())
+        self.turns.active = turn
+        self.renew()
+        self.ledger.clear(before=turn.place)
+        self._calls.forget_dropped()
+        self._tally.begin()
+        self._unowed = 0
+        self._feed(self.foreground, TurnInserted())
+        if self._asks.blocks(self.tasks.in_background):
+            self._feed(self.foreground, RequestOpened())
+
+    # ── steps ──
+
+    def _take_up(self, turn: Turn, *, asked: bool = False) -> None:
+        active = self.turns.active
+        if not turn.is_written:
+            return
+        if active is None:
+            self.activate(turn)
+        else:
+            self._feed(turn, Join() if asked and self._folds_into(active) else Dispatch())
+
+    def _folds_into(self, active: Turn) -> bool:
+        """A process that stamps its results names both prompts in the one that they share."""
+        return self.marked and active.phase == "working" and not self.cancel.in_effect
+
+    def _is_lost(self, active: Turn) -> bool:
+        """Claude Code is done with it and does something else: no result will come."""
+        return self.turns.is_done(active) and not self.cancel.in_effect
+
+    def _hand_off(self, active: Turn) -> None:
+        """Another prompt's output begins: what is known of this turn is its answer."""
+        if active.phase == "settling":
+            self._companions.no_files(active.uuid, "timeout")
+            self.answer(active)
+            return
+        if self._is_lost(active):
+            self._settle_lost(active, promote=False)
+            return
+        if self.cancel.in_effect:
+            outcome = Outcome("cancelled")
+        else:
+            outcome = active.outcome if active.phase in {"held", "steered"} else Outcome()
+        self.owed += active.phase != "held"
+        self.settle([active], outcome, promote=False)
+
+    def _take_own_result(self, result: Result, turns: tuple[Turn, ...]) -> None:
+        active = self.turns.active
+        if active is not None and active not in turns:
+            self._hand_off(active)
+        if self.turns.active is None:
+            self.activate(turns[0])
+        turn, outcome = turns[0], outcome_of(result, cancelled=self.cancel.in_effect)
+        self._tally.read(result.usage, result.model_usage, own=True)
+        self._feed.put(ShowResult(result, outcome, turn.uuid))
+        for uuid in result.uuids:
+            self._companions.command_ended(uuid, ok=outcome.failure is None)
+        if turn.phase == "steered" and not self.cancel.in_effect:
+            if not steering.ends_turn(self.turns, turn, result, outcome):
+                self.owed -= 1  # an interrupted half brings no idle of its own
+                return
+            self._feed(turn, Unsteer())
+        if outcome.failure is None:
+            self._companions.recover("next_attempt")
+            if result.from_model:
+                self._companions.recover("real_model_success")
+        if outcome == Outcome() and holding.waits(turns, self.tasks):
+            self._hold(turns)
+        else:
+            self.settle(turns, outcome)
+
+    def _hold(self, turns: Sequence[Turn]) -> None:
+        """The last one waits; whoever shares its result has nothing to wait for."""
+        last, usage = holding.leave_to_last(turns), self._tally.usage()
+        self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
+        if last is not self.turns.active:
+            self._feed(last, Join())
+            self.conclude(turns[:-1], Outcome(), counts=False)
+            self.turns.active = last
+            self._feed(last, Activate())
+        self._feed(last, Hold(Outcome(), usage))
+        self.end_work(Outcome(), usage)
+
+    def _idle_without_result(self, active: Turn) -> None:
+        """The result may still be on its way, unless this idle is the second, or the message is done."""
+        if self.marked and active.uuid not in self.turns.finished and not self._unowed:
+            self._unowed += 1
+            return
+        self._settle_lost(active)
+
+    def _settle_lost(self, active: Turn, *, promote: bool = True) -> None:
+        """Claude Code brought no result, nor for whatever else it is done with."""
+        lost = [turn for turn in self.turns if turn is active or turn in self.turns.done()]
+        self.settle(lost, Outcome(failure=LOST), promote=promote)
+
+    def _release_held(self) -> None:
+        """Answer a held turn once its subagents are done and what they promised has streamed."""
+        turn = self.turns.active
+        if turn is not None and holding.is_free(turn, self.tasks):
+            self.settle([turn], Outcome("cancelled") if self.cancel.in_effect else turn.outcome)
+
+    def promote(self) -> None:
+        """Output now belongs to the next prompt that Claude Code has taken up."""
+        if self.turns.active is None and (following := self.turns.following()) is not None:
+            self.activate(following)

@@ -1,0 +1,188 @@
+"""Messages that the user adds to a running turn, and turns that wait for their subagents (M4.5)."""
+
+from typing import Any
+
+import pytest
+
+from machines import events as e
+from machines import outputs as o
+from machines.companions import session_reports as r
+from tests.machines.talk import (
+    CANCEL,
+    CLOSE,
+    DEAD,
+    IDLE,
+    INITIALIZED,
+    MESSAGE,
+    RUNNING,
+    TASK,
+    Talk,
+    aborted,
+    answered,
+    asked,
+    begin,
+    dispatched,
+    end,
+    moved,
+    of,
+    prepared,
+    prompt,
+    result,
+    returned,
+)
+
+INJECTED = o.AnswerSteer("s", "injected")
+SUBAGENT = e.TaskStarted("agent", "toolu_agent", True, True, None, "run")
+LAUNCH = (dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"))
+
+
+def steer(id: str = "s", **more: Any) -> e.SteerReceived:
+    return e.SteerReceived(id, **more)
+
+
+def working() -> Talk:
+    return Talk(prompt("A"), begin("A"))
+
+
+# ── adding ────────────────────────────────────────────────────────────────────
+
+
+def test_m4_5_a_message_goes_into_the_turn_that_runs_at_once() -> None:
+    assert working()(steer()) == [o.SendSteer("s", "now"), INJECTED]
+
+
+def test_m4_5_it_never_cancels_a_question_that_is_open() -> None:
+    talk = working()
+    talk(dispatched("toolu_1"), asked("ask", "toolu_1"), prepared("ask"))
+    assert talk(steer()) == [o.SendSteer("s", "later"), INJECTED]
+
+
+def test_m4_5_the_end_of_the_turn_is_the_result_of_the_last_message() -> None:
+    talk = working()
+    talk(steer())
+    half = talk(aborted("A"), *moved("completed", "A"), *moved("started", "s"), e.Requesting(("s",)))
+    assert of(o.AnswerPrompt, half) == []
+    outputs = talk(e.Echoed("s"), MESSAGE, result("s"), *moved("completed", "s"), IDLE)
+    assert of(o.AnswerPrompt, outputs) == [answered("A")]
+    assert not talk.session.is_busy
+
+
+def test_m4_5_a_message_that_was_folded_in_ends_with_the_shared_result() -> None:
+    talk = working()
+    talk(steer(), *moved("started", "s"), e.Echoed("s"))
+    outputs = talk(result("A", "s"), *moved("completed", "A", "s"), IDLE)
+    assert of(o.AnswerPrompt, outputs) == [answered("A")]
+
+
+def test_m4_5_two_messages_wait_for_the_last_one() -> None:
+    talk = working()
+    talk(steer(), steer("t"))
+    talk(aborted("A"), *moved("started", "s"), e.Echoed("s"), MESSAGE)
+    assert of(o.AnswerPrompt, talk(aborted("s"), *moved("completed", "s"))) == []
+    talk(*moved("started", "t"), e.Echoed("t"), MESSAGE)
+    assert of(o.AnswerPrompt, talk(result("t"), *moved("completed", "t"), IDLE)) == [answered("A")]
+
+
+def test_m4_5_a_message_that_is_dropped_leaves_the_turn_its_own_end() -> None:
+    talk = working()
+    talk(steer())
+    outputs = talk(result("A"), *moved("completed", "A"), *moved("cancelled", "s"), IDLE)
+    assert of(o.AnswerPrompt, outputs) == [answered("A")]
+
+
+@pytest.mark.parametrize("ending", [(DEAD,), (CLOSE,), (CANCEL, aborted("A"), IDLE)])
+def test_inv_t1_a_steered_turn_is_answered_however_it_ends(ending: tuple[Any, ...]) -> None:
+    talk = working()
+    talk(steer())
+    outputs = talk(*ending)
+    assert [answer.turn for answer in of(o.AnswerPrompt, outputs)] == ["A"]
+
+
+def test_m4_5_before_the_turn_began_it_waits_and_is_still_part_of_it() -> None:
+    talk = Talk(prompt("A"))
+    assert talk(steer()) == [o.SendSteer("s", "later"), INJECTED]
+    assert of(o.AnswerPrompt, talk(begin("A"), result("A"), *moved("completed", "A"))) == []
+    talk(*moved("started", "s"), e.Echoed("s"), MESSAGE)
+    assert of(o.AnswerPrompt, talk(result("s"), *moved("completed", "s"), IDLE)) == [answered("A")]
+
+
+def test_m8_3_the_open_call_of_a_stopped_subagent_is_no_failure_of_the_next_turn() -> None:
+    talk = Talk(prompt("A"), begin("A"), LAUNCH)
+    talk(e.ToolDispatched(e.ToolUse("child", "Bash", {}, parent="toolu_agent")))
+    talk(result("A"), *moved("completed", "A"), IDLE, CANCEL, prompt("B"), e.TaskEnded("agent", "run"))
+    assert of(o.AnswerPrompt, talk(begin("B"), result("B"))) == [answered("B")]
+
+
+# ── nothing to add to ─────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("talk", [Talk(), Talk(prompt("A"), begin("A"), *end("A"))])
+def test_m4_5_without_a_turn_the_client_decides(talk: Talk) -> None:
+    assert talk(steer(prompt_when_idle=False)) == [o.AnswerSteer("s", "promptRequired")]
+    assert talk(steer()) == [o.AnswerSteer("s", "startedNewTurn"), o.SendPrompt("s")]
+    assert of(o.AnswerPrompt, talk(begin("s"), *end("s"))) == [answered("s")]
+
+
+def test_m4_5_a_turn_that_is_being_cancelled_takes_nothing() -> None:
+    talk = working()
+    talk(CANCEL)
+    assert of(o.AnswerSteer, talk(steer(prompt_when_idle=False))) == [o.AnswerSteer("s", "promptRequired")]
+
+
+def test_m2_3_after_a_loss_it_is_a_prompt_that_starts_claude_code_again() -> None:
+    talk = Talk(DEAD)
+    outputs = talk(steer())
+    assert of((o.AnswerSteer, o.StartQuery), outputs) == [
+        o.AnswerSteer("s", "startedNewTurn"),
+        o.StartQuery(resume=True),
+    ]
+    assert of(o.SendPrompt, talk(INITIALIZED)) == [o.SendPrompt("s")]
+
+
+def test_m12_a_goal_goes_into_the_turn_and_shows_at_once() -> None:
+    outputs = working()(steer(goal=e.GoalCommand("ship it")))
+    assert of((o.SendSteer, r.PublishGoal), outputs) == [
+        o.SendSteer("s", "now"),
+        r.PublishGoal(r.GoalSnapshot("ship it")),
+    ]
+
+
+# ── held ──────────────────────────────────────────────────────────────────────
+
+
+def held() -> Talk:
+    talk = working()
+    talk(LAUNCH)
+    outputs = talk(result("A"), *moved("completed", "A"), IDLE)
+    assert of(o.AnswerPrompt, outputs) == []
+    assert talk.session.is_busy
+    return talk
+
+
+def test_m4_a_turn_is_held_until_what_its_subagent_promised_has_streamed() -> None:
+    talk = held()
+    assert of(o.AnswerPrompt, talk(e.TaskEnded("agent", "run"), RUNNING, MESSAGE)) == []
+    outputs = talk(result(origin=TASK, num_turns=1), IDLE)
+    assert of(o.AnswerPrompt, outputs) == [answered("A")]
+
+
+def test_m4_without_a_follow_up_the_next_idle_lets_it_go() -> None:
+    assert of(o.AnswerPrompt, held()(e.TaskEnded("agent", "run"), IDLE)) == [answered("A")]
+
+
+def test_m4_the_level_list_lets_it_go_too() -> None:
+    assert of(o.AnswerPrompt, held()(e.LevelListed(frozenset()), IDLE)) == [answered("A")]
+
+
+def test_m6_a_cancel_answers_a_held_turn_at_once() -> None:
+    assert of(o.AnswerPrompt, held()(CANCEL)) == [answered("A", "cancelled")]
+
+
+def test_m3_a_held_turn_keeps_its_outcome_when_claude_code_is_lost() -> None:
+    assert of(o.AnswerPrompt, held()(DEAD)) == [answered("A")]
+
+
+def test_m4_a_prompt_behind_a_held_turn_has_its_own_end() -> None:
+    talk = held()
+    outputs = talk(prompt("B"), begin("B"), *end("B"))
+    assert [answer.turn for answer in of(o.AnswerPrompt, outputs)] == ["A", "B"]
