@@ -1,7 +1,7 @@
 """Which requests are about to open a session: their order by id, and how they end before there is one."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import anyio
 
@@ -14,7 +14,7 @@ class Openings:
 
     def __init__(self) -> None:
         self._claims: dict[str, anyio.Lock] = {}
-        self._preparing: dict[Inbound, str] = {}
+        self._pending: dict[Inbound, str] = {}
 
     @asynccontextmanager
     async def claim(self, id: str) -> AsyncIterator[None]:
@@ -27,27 +27,26 @@ class Openings:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 self._claims.pop(id, None)
 
-    @contextmanager
-    def prepare(self, inbound: Inbound, id: str) -> Iterator[None]:
-        """The request has a process started for the id."""
-        self._preparing[inbound] = id
-        try:
-            yield
-        finally:
-            del self._preparing[inbound]
+    def expect(self, inbound: Inbound, id: str) -> None:
+        """The request is about to open a session."""
+        self._pending[inbound] = id
+
+    def settle(self, inbound: Inbound) -> None:
+        """There is a live session now that answers the request, or there will be none."""
+        self._pending.pop(inbound, None)
 
     def cancel(self, inbound: Inbound) -> None:
         """Nobody waits for the request any more."""
-        if inbound in self._preparing and not inbound.answered:
+        if inbound in self._pending and not inbound.answered:
             inbound.fail(rpc.REQUEST_CANCELLED, "Request cancelled")
 
     def withdraw(self, id: str) -> None:
-        """The session that is prepared is closed, or deleted."""
-        for inbound, prepared in tuple(self._preparing.items()):
-            if prepared == id:
+        """The session that is about to be opened is closed, or deleted."""
+        for inbound, pending in tuple(self._pending.items()):
+            if pending == id:
                 self.cancel(inbound)
 
     def withdraw_all(self) -> None:
         """The connection ends."""
-        for inbound in tuple(self._preparing):
+        for inbound in tuple(self._pending):
             self.cancel(inbound)

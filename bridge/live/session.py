@@ -29,6 +29,7 @@ from machines import events as e
 from machines.companions.incident import Book
 from machines.conversation import Conversation
 from machines.outputs import Ignored, Output
+from wire import rpc
 
 Blocks = Sequence[Mapping[str, object]]
 
@@ -74,6 +75,9 @@ class LiveSession:
         self._reports: set[str] = set()  # ids of file reports that were asked for
         self._refused: dict[str, int] = {}
         self._active: str | None = None
+        self._asked_to_close = False
+        self._requests: list[Inbound] = []
+        """Whoever waits for an answer that the session gives."""
         self.opened = self._performer.opened
         self.ended = anyio.Event()
         """It is gone: its id may be opened again."""
@@ -88,8 +92,8 @@ class LiveSession:
 
     @property
     def is_closing(self) -> bool:
-        """Nothing new may start for it."""
-        return self.conversation.phase in {"closing", "closed"}
+        """Nothing new may start for it, also while the request to close it is in the mailbox."""
+        return self._asked_to_close or self.conversation.phase in {"closing", "closed"}
 
     def is_opened_by(self, inbound: Inbound) -> bool:
         """The request waits for the session to be opened."""
@@ -101,6 +105,7 @@ class LiveSession:
 
     def open(self, inbound: Inbound) -> None:
         """Create it, for the request that wants it."""
+        self._await_answer(inbound)
         self._performer.opening = inbound
         resume, replay = self.setup.transcript is not None, self.setup.replay
         self.post(lambda: self._perform(self.conversation.open(resume=resume, replay=replay)))
@@ -109,14 +114,17 @@ class LiveSession:
 
     def load_again(self, inbound: Inbound, transcript: Path) -> None:
         """Tell the history once more, for a client that lost it; the process goes on."""
+        self._await_answer(inbound)
         self.post(lambda: self._performer.load_again(inbound, transcript))
 
     def answer_open(self, inbound: Inbound) -> None:
         """Another request opens it, and finds it as it is."""
+        self._await_answer(inbound)
         self.post(lambda: self._performer.answer_opening(inbound))
 
     def prompt(self, inbound: Inbound, blocks: Blocks, turn: str, meta: object = None) -> None:
         """Take in a prompt, under the id of its turn."""
+        self._await_answer(inbound)
         client = self.setup.client
         asks = client.has("agentFileChangeReport")
         report = read_report_request(meta, self._reports) if asks else None
@@ -131,6 +139,7 @@ class LiveSession:
 
     def steer(self, inbound: Inbound, blocks: Blocks, steer: str, *, prompt_when_idle: bool) -> None:
         """Add to the turn that runs (M4.5)."""
+        self._await_answer(inbound)
 
         def steered(outcome: str) -> None:
             reason = {"reason": "noRunningTurn"} if outcome == "promptRequired" else {}
@@ -142,6 +151,7 @@ class LiveSession:
 
     def set_goal(self, inbound: Inbound, command: str, message: str) -> None:
         """`_session/goal`: into the turn that runs, or as a prompt of its own (M12)."""
+        self._await_answer(inbound)
         blocks = [{"type": "text", "text": command}]
 
         def steered(outcome: str) -> None:
@@ -154,6 +164,7 @@ class LiveSession:
 
     def stop_task(self, inbound: Inbound, task: str, stop: str) -> None:
         """`_session/async_task/stop`, under the id of the request."""
+        self._await_answer(inbound)
         self._performer.tasks.stops[stop] = inbound
         self.post(e.TaskStopRequested(stop, task))
 
@@ -183,6 +194,7 @@ class LiveSession:
         self._change(change, Change(inbound, partial(config.change, config_id, checked), result))
 
     def _change(self, id: str, change: Change) -> None:
+        self._await_answer(change.inbound)
         self._performer.changes.add(id, change)
         self.post(e.ChangeRequested(id))
 
@@ -193,13 +205,19 @@ class LiveSession:
 
     def close(self, inbound: Inbound | None = None) -> None:
         """Bring everything to its end; the request is answered last."""
+        self._asked_to_close = True
         if inbound is not None:
+            self._await_answer(inbound)
             self._performer.closing.append(inbound)
         self.post(e.CloseRequested())
 
     def kill(self) -> None:
         """There is no time left for a close."""
         self._performer.process.kill()
+
+    def _await_answer(self, inbound: Inbound) -> None:
+        self._requests = [each for each in self._requests if not each.answered]
+        self._requests.append(inbound)
 
     # ── the consumer ──
 
@@ -211,6 +229,9 @@ class LiveSession:
 
     async def _run(self) -> None:
         await self._mailbox.run()
+        for inbound in self._requests:
+            if not inbound.answered:  # it came behind the close, or was answered by an effect that is left
+                inbound.fail(rpc.REQUEST_CANCELLED, "Request cancelled")
         self._host.accounts.forget(self.setup.id)
         self._on_closed(self)
         self.ended.set()

@@ -100,7 +100,7 @@ def new(sessions: Sessions, inbound: Inbound) -> None:
     request = _request(params.cwd, params.additional_directories, params.mcp_servers, params.meta)
     resumed = request.options.get("resume")
     if isinstance(resumed, str):
-        sessions.later(_open_stored, inbound, request, resumed, False)
+        sessions.later_in_order(resumed, _open_stored, inbound, request, resumed, False)
         return
     sessions.later(_open_new, inbound, request)
 
@@ -109,14 +109,14 @@ def load(sessions: Sessions, inbound: Inbound) -> None:
     """Restore a session and tell its history before the answer."""
     params = read(LoadSessionRequest, inbound.params)
     request = _request(params.cwd, params.additional_directories, params.mcp_servers, params.meta)
-    sessions.later(_open_stored, inbound, request, params.session_id, True)
+    sessions.later_in_order(params.session_id, _open_stored, inbound, request, params.session_id, True)
 
 
 def resume(sessions: Sessions, inbound: Inbound) -> None:
     """Restore a session without telling its history."""
     params = read(ResumeSessionRequest, inbound.params)
     request = _request(params.cwd, params.additional_directories, params.mcp_servers, params.meta)
-    sessions.later(_open_stored, inbound, request, params.session_id, False)
+    sessions.later_in_order(params.session_id, _open_stored, inbound, request, params.session_id, False)
 
 
 def fork(sessions: Sessions, inbound: Inbound) -> None:
@@ -132,14 +132,9 @@ async def _open_new(sessions: Sessions, inbound: Inbound, request: Request) -> N
 
 
 async def _open_stored(sessions: Sessions, inbound: Inbound, request: Request, id: str, replay: bool) -> None:
-    async with sessions.claim(id):
-        await _open_claimed(sessions, inbound, request, id, replay)
-
-
-async def _open_claimed(
-    sessions: Sessions, inbound: Inbound, request: Request, id: str, replay: bool
-) -> None:
     transcript = await to_thread.run_sync(find_transcript, sessions.projects, id)
+    if inbound.answered:  # the session was closed meanwhile
+        return
     live = sessions.get(id)
     if live is not None and not live.is_closing and live.setup.fingerprint == request.fingerprint():
         if replay and transcript is not None:

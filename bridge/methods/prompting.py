@@ -56,7 +56,7 @@ def stop_task(sessions: Sessions, inbound: Inbound) -> None:
         if not isinstance(id, str) or not id:
             raise _not_valid(key)
     session = sessions.get(str(ids["sessionId"]))
-    if session is None:
+    if session is None or session.is_closing:
         inbound.respond({"stopped": False})
     else:
         session.stop_task(inbound, str(ids["asyncTaskId"]), sessions.host.new_id())
@@ -65,18 +65,21 @@ def stop_task(sessions: Sessions, inbound: Inbound) -> None:
 def close(sessions: Sessions, inbound: Inbound) -> None:
     """`session/close`: end everything of the session; closing twice is no error."""
     id = read(CloseSessionRequest, inbound.params).session_id
-    session = sessions.get(id)
-    if session is not None:
-        session.close(inbound)
-        return
     sessions.withdraw(id)
-    sessions.later(_close, inbound, id)
+    session = sessions.get(id)
+    if session is not None and not session.is_closing:
+        session.close(inbound)
+    else:
+        sessions.later(_close, inbound, id)
 
 
 async def _close(sessions: Sessions, inbound: Inbound, id: str) -> None:
-    """A request that came before may still open it."""
+    """A request that came before may be too far to be withdrawn."""
     async with sessions.claim(id):
         session = sessions.get(id)
+        if session is not None and session.is_closing:
+            await session.ended.wait()
+            session = None
     if session is None:
         inbound.respond({})
     else:

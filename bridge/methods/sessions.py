@@ -79,6 +79,14 @@ class Sessions:
         """Serve a request that has to read from disk first; what it raises is the answer."""
         self.host.tasks.start_soon(self._later, serve, inbound, arguments, name=inbound.method)
 
+    def later_in_order(self, id: str, serve: Later, inbound: Inbound, *arguments: Any) -> None:
+        """Serve a request that opens a stored session, when all before it that claim the id are served.
+
+        It ends unserved when the session is closed or deleted, or when nobody waits for it any more.
+        """
+        self._openings.expect(inbound, id)
+        self.later(_in_order, inbound, id, serve, arguments)
+
     async def _later(self, serve: Later, inbound: Inbound, arguments: tuple[Any, ...]) -> None:
         try:
             await serve(self, inbound, *arguments)
@@ -105,14 +113,19 @@ class Sessions:
 
         The first one waits for its code to be imported, and its process comes up meanwhile.
         """
+        if inbound.answered:  # nobody wants it any more
+            return
         host, resume = self.host, setup.transcript is not None
         claude = Claude(host.tasks, host.gate)
-        with self._openings.prepare(inbound, setup.id):
+        self._openings.expect(inbound, setup.id)
+        try:
             await claude.spawn(
                 launch(setup, host.accounts.route, claude_id=setup.id, mode=setup.mode, resume=resume)
             )
             make = await to_thread.run_sync(_import_live)
-        if inbound.answered:  # nobody wants it any more
+        finally:
+            self._openings.settle(inbound)
+        if inbound.answered:
             await claude.stop()
             return
         session = self._live[setup.id] = make(setup, host, self._forget, claude)
@@ -123,8 +136,12 @@ class Sessions:
         """Requests that open or end a stored session come one after the other, as they were received."""
         return self._openings.claim(id)
 
+    def settle(self, inbound: Inbound) -> None:
+        """The request does not wait to open a session any more."""
+        self._openings.settle(inbound)
+
     def withdraw(self, id: str) -> None:
-        """End what opens a session, before there is one to close."""
+        """End what is about to open a session."""
         self._openings.withdraw(id)
 
     async def close(self, session: "LiveSession") -> None:
@@ -151,6 +168,17 @@ class Sessions:
             del self._live[session.setup.id]
         if not self._live:
             self._emptied.set()
+
+
+async def _in_order(
+    sessions: Sessions, inbound: Inbound, id: str, serve: Later, arguments: tuple[Any, ...]
+) -> None:
+    try:
+        async with sessions.claim(id):
+            if not inbound.answered:
+                await serve(sessions, inbound, *arguments)
+    finally:
+        sessions.settle(inbound)
 
 
 def _import_live() -> "type[LiveSession]":

@@ -24,7 +24,12 @@ def list_sessions(sessions: Sessions, inbound: Inbound) -> None:
 
 def delete(sessions: Sessions, inbound: Inbound) -> None:
     """End a session and remove what is stored of it; one that does not exist is no error."""
-    sessions.later(_delete, inbound, read(DeleteSessionRequest, inbound.params).session_id)
+    id = read(DeleteSessionRequest, inbound.params).session_id
+    sessions.withdraw(id)
+    live = sessions.get(id)
+    if live is not None:
+        live.close()
+    sessions.later(_delete, inbound, id)
 
 
 async def _list(sessions: Sessions, inbound: Inbound, cwd: str | None, cursor: str | None) -> None:
@@ -37,10 +42,6 @@ async def _list(sessions: Sessions, inbound: Inbound, cwd: str | None, cursor: s
 
 
 async def _delete(sessions: Sessions, inbound: Inbound, id: str) -> None:
-    live = sessions.get(id)
-    if live is not None:
-        await sessions.close(live)
-    sessions.withdraw(id)
     async with sessions.claim(id):
         live = sessions.get(id)
         if live is not None:

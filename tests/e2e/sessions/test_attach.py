@@ -1,13 +1,13 @@
 """A stored session is taken up again: loaded, resumed, by another agent or by the same one."""
 
 import json
-from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
 from bridge.demo.api import TITLE, ScriptedApi
 from tests.conftest import StartAgent
 from tests.e2e.chat import claudes, script, slow
+from tests.e2e.sessions.records import assistant, store, user
 from tests.e2e.sessions.traffic import load, texts, told
 from tests.support.acp_client import AcpClient
 from tests.support.rpc import Json
@@ -316,42 +316,3 @@ async def test_a_broken_transcript_shows_what_can_be_read(start_agent: StartAgen
     mark = len(client.messages)
     await client.prompt(session, script(["Works."])).result()
     assert client.text(session, since=mark) == "Works."
-
-
-def user(uuid: str, parent: str | None, text: str) -> Json:
-    message = {"role": "user", "content": [{"type": "text", "text": text}]}
-    return record("user", uuid, parent, message) | {"origin": {"kind": "human"}, "permissionMode": "default"}
-
-
-def assistant(uuid: str, parent: str, text: str, model: str) -> Json:
-    content = [{"type": "text", "text": text}]
-    message = {
-        "id": f"msg_{uuid}",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-        "content": content,
-    }
-    return record("assistant", uuid, parent, message)
-
-
-def record(type: str, uuid: str, parent: str | None, message: Json) -> Json:
-    return {
-        "type": type,
-        "uuid": str(uuid5(NAMESPACE_OID, uuid)),
-        "parentUuid": str(uuid5(NAMESPACE_OID, parent)) if parent else None,
-        "isSidechain": False,
-        "userType": "external",
-        "cwd": "/",
-        "version": "2.1.0",
-        "timestamp": "2026-11-30T10:00:00.000Z",
-        "message": message,
-    }
-
-
-def store(sandbox: Sandbox, session: str, lines: list[str]) -> None:
-    """Put a transcript where Claude Code would have written it."""
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(sandbox.project))
-    folder = sandbox.config / "projects" / slug
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{session}.jsonl").write_text("\n".join(lines), encoding="utf-8")

@@ -1,11 +1,13 @@
 """Requests for one session that do not wait for each other."""
 
+import json
 from collections.abc import AsyncIterator
 
 import anyio
 import pytest
 
 from tests.e2e.chat import script
+from tests.e2e.sessions.records import assistant, store, user
 from tests.e2e.sessions.traffic import load
 from tests.support.acp_client import AcpClient, run_agent
 from tests.support.rpc import HANG, Json
@@ -89,3 +91,85 @@ async def test_a_delete_while_a_session_is_being_opened_removes_it(client: AcpCl
     await until(client, stored, 0)
     assert (await client.request("session/list", {}))["sessions"] == []
     assert (await client.call("session/load", stored).error()).code == -32002
+
+
+async def ends_closed(client: AcpClient, stored: Json) -> None:
+    """Nobody serves the session."""
+    error = await client.prompt(stored["sessionId"], script(["No."])).error()
+    assert error.code == -32002
+    await until(client, stored, 0)
+
+
+async def test_a_load_right_behind_a_close_opens_the_session_again(client: AcpClient, stored: Json) -> None:
+    session = stored["sessionId"]
+    await load(client, session)
+    with client.one_write():
+        for _ in range(100):  # so much to do before the close
+            client.cancel(session)
+        closed = client.call("session/close", {"sessionId": session})
+        loaded = client.call("session/load", stored)
+    opened = await loaded.message()
+    assert "error" not in opened.body
+    assert (await closed.message()).seq < opened.seq
+    answer = await client.prompt(session, script(["Here."])).result()
+    assert answer["stopReason"] == "end_turn"
+
+
+@pytest.mark.parametrize("end", ["session/close", "session/delete"])
+async def test_a_load_before_the_end_of_an_open_session_does_not_open_it_again(
+    end: str, client: AcpClient, stored: Json
+) -> None:
+    await load(client, stored["sessionId"])
+    with client.one_write():
+        loaded = client.call("session/load", stored)
+        ended = client.call(end, {"sessionId": stored["sessionId"]})
+    await loaded.message()
+    assert await ended.result() == {}
+    await ends_closed(client, stored)
+
+
+async def test_a_load_between_two_closes_leaves_no_session(client: AcpClient, stored: Json) -> None:
+    session = stored["sessionId"]
+    await load(client, session)
+    with client.one_write():
+        first = client.call("session/close", {"sessionId": session})
+        loaded = client.call("session/load", stored)
+        second = client.call("session/close", {"sessionId": session})
+    await loaded.message()
+    for closed in (first, second):
+        assert await closed.result() == {}
+    await ends_closed(client, stored)
+
+
+async def test_a_delete_right_before_a_load_is_done_first(client: AcpClient, stored: Json) -> None:
+    await load(client, stored["sessionId"])
+    with client.one_write():
+        deleted = client.call("session/delete", {"sessionId": stored["sessionId"]})
+        loaded = client.call("session/load", stored)
+    assert await deleted.result() == {}
+    assert (await loaded.error()).code == -32002
+    await until(client, stored, 0)
+
+
+async def test_a_close_while_a_history_is_told_again_answers_who_waits_for_it(
+    client: AcpClient, sandbox: Sandbox
+) -> None:
+    session = "11111111-2222-4333-8444-555555555555"
+    told = [json.dumps(user("0", None, "Begin."))]
+    for turn in range(4000):
+        told.append(
+            json.dumps(assistant(f"a{turn}", f"u{turn}" if turn else "0", "Said.", "claude-opus-5-5"))
+        )
+        told.append(json.dumps(user(f"u{turn + 1}", f"a{turn}", "More.")))
+    store(sandbox, session, told)
+    await load(client, session)
+    mark = len(client.messages)
+    request = {"sessionId": session, "cwd": str(sandbox.project), "mcpServers": []}
+    again = client.call("session/load", request)
+    await client.wait_update("user_message_chunk", since=mark)
+    closed = client.call("session/close", {"sessionId": session})
+    assert await closed.result() == {}
+    await again.message()
+    end = len(client.messages)
+    await ends_closed(client, request)
+    assert client.updates(session, since=end) == []
