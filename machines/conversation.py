@@ -27,6 +27,7 @@ from machines.process.served import Served
 from machines.stops.plan_restart import PlanRestart
 from machines.stops.stops import Stops
 from machines.tasks.async_tasks import AsyncTasks
+from machines.tasks.following import Following
 from machines.tools.calls import Calls
 from machines.turns.file_answers import FileAnswers
 from machines.turns.intake import Intake
@@ -60,6 +61,7 @@ class Conversation:
         self._intake = Intake(self._feed, self._work, self._asks, self._companions)
         self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
         self._files = FileAnswers(self._work, self._companions)
+        self._following = Following(self._feed, self._work, self._asks)
         self._async_tasks = AsyncTasks(self._feed, self._work, wanted=async_tasks)
         self._session = s.Session(*self._feed.listeners("Session"))
         self._served = Served(self._feed, self._work)
@@ -150,9 +152,6 @@ class Conversation:
         self._plan.stop.end()
         self._stops.cancel_all(connected=self._session.phase == "ready", restarting=restarting)
 
-    def _cancel_prompt(self, event: e.PromptCancelRequested) -> None:
-        self._stops.cancel_one(event.turn)
-
     def _request_change(self, event: e.ChangeRequested) -> None:
         self._changes.add(event.change)
         self._serve()
@@ -224,7 +223,7 @@ class Conversation:
             case e.Timer.FORCE_CANCEL:
                 self._stops.force()
             case e.Timer.FILE_PREVIEW:
-                self._files.end(None, "timeout")
+                self._files.give_up()
             case e.Timer.TEARDOWN:
                 self._feed(self._session, event)
 
@@ -256,7 +255,7 @@ class Conversation:
             self._work.run()
 
     def _task(self, event: e.TaskEvent) -> None:
-        self._work.follow(event)
+        self._following.follow(event)
         self._async_tasks.take(event)
 
     def _list_level(self, event: e.LevelListed) -> None:
@@ -270,7 +269,7 @@ class Conversation:
 
     def _return(self, event: e.ToolReturned) -> None:
         self._calls.finish(event, accepted=self._plan.stop.accepts(event))
-        self._work.note_resume(event)
+        self._following.note_resume(event)
 
     def _reset(self, event: g.Reset) -> None:
         """The conversation is empty again (`/clear`)."""
@@ -359,7 +358,7 @@ _OTHERS: dict[type, _Handler] = {
     e.PromptReceived: Conversation._prompt,
     e.SteerReceived: Conversation._steer,
     e.CancelRequested: Conversation._cancel,
-    e.PromptCancelRequested: Conversation._cancel_prompt,
+    e.PromptCancelRequested: lambda it, event: it._stops.cancel_one(event.turn),
     e.ChangeRequested: Conversation._request_change,
     e.ChangeFinished: Conversation._finish_change,
     e.RecreateRequested: lambda it, _: it._served.recreate(),

@@ -9,9 +9,9 @@ from machines.companions.failure_table import facts_of, retry_facts
 from machines.companions.incident import Activate, Book, Incident, Recover, Recovery, Warn
 from machines.companions.report import Collect, FileReport, FilesListed, Unavailable
 from machines.companions.session_reports import ReportIncident, UnavailableReason
-from machines.events import ApiRetried, GoalCommand, LimitReplayed
+from machines.events import ApiRetried, GoalCommand, LimitReplayed, Timer
 from machines.feed import Feed
-from machines.outputs import Failure, FailureKind, Outcome
+from machines.outputs import Failure, FailureKind, Outcome, StartTimer
 
 _LOSSES = frozenset({FailureKind.TRANSPORT_LOST, FailureKind.WORKER_SHUTDOWN})
 
@@ -140,17 +140,26 @@ class Companions:
         self._feed(report, Collect())
         return True
 
+    def is_collecting(self, turn: str) -> bool:
+        """The report of a turn is still to come."""
+        return turn in self._reports
+
     def list_files(self, turn: str, paths: tuple[str, ...]) -> None:
         """The report is there."""
-        report = self._reports.pop(turn, None)
-        if report is not None:  # pragma: no branch - a turn settles only while its report collects
-            self._feed(report, FilesListed(paths))
+        self._end_report(turn, FilesListed(paths))
 
     def no_files(self, turn: str, reason: UnavailableReason) -> None:
         """There will be no list."""
+        self._end_report(turn, Unavailable(reason))
+
+    def _end_report(self, turn: str, end: FilesListed | Unavailable) -> None:
+        """Prompts that shared a result are waited for together: the timer goes on for the others."""
         report = self._reports.pop(turn, None)
-        if report is not None:
-            self._feed(report, Unavailable(reason))
+        if report is None:
+            return
+        self._feed(report, end)
+        if any(other.phase == "collecting" for other in self._reports.values()):
+            self._feed.put(StartTimer(Timer.FILE_PREVIEW))
 
 
 def _recovery(failure: Failure) -> Recovery:

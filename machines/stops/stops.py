@@ -45,8 +45,9 @@ class Stops:
         work.children.cancel()
         self._companions.interrupted()
         self._withdraw(work.turns.waiting())
+        self._answer_settling()
         if active is not None:
-            self._cancel_waiting(active)
+            self._release_held(active)
         if work.turns.active is not None:
             self._feed.put(StartTimer(Timer.FORCE_CANCEL))
         elif work.foreground.is_idle:
@@ -58,6 +59,11 @@ class Stops:
         """`$/cancel_request` of one prompt; no other prompt's answer changes by it (INV-X5)."""
         turn = self._work.turns.get(uuid)
         if turn is None:
+            return
+        if turn.phase == "settling":
+            self._answer_cancelled(turn)
+            self._work.answer_concluded()
+            self._work.promote()
             return
         if turn is self._work.turns.active:
             self._cancel_active(turn)
@@ -114,11 +120,12 @@ class Stops:
         lost = failure or Failure(FailureKind.TRANSPORT_LOST, DIED)
         outcome = self._last_outcome(active, failure if active is not None else lost)
         work.end_work(outcome)
-        if active is not None and active.phase == "settling":
-            self._give_up_report(active)
-        elif active is not None:
+        if active is not None:
+            if outcome == Outcome():  # there is nobody left to say which files changed
+                self._companions.no_files(active.uuid, "providerError")
             work.conclude([active], outcome)
-            self._give_up_report(active)
+        for turn in work.turns.settling():
+            work.answer_without_files(turn, "providerError")
         waiting = [turn for turn in work.turns if turn.phase != "received"]
         for turn in waiting:
             work.fail(turn, lost)
@@ -128,7 +135,6 @@ class Stops:
     def close(self) -> None:
         """The session closes: everything ends as cancelled, queued prompts first (M2.2)."""
         work = self._work
-        active = work.turns.active
         self._companions.interrupted()
         self._asks.lose_all()
         work.sync_requests(withdrawn=True)
@@ -136,8 +142,9 @@ class Stops:
         work.children.lose(cancelled=True)
         self._withdraw(work.turns.waiting())
         work.end_work(Outcome("cancelled"))
-        if active is not None:
-            self._answer_cancelled(active)
+        self._answer_settling()
+        if work.turns.active is not None:
+            work.conclude([work.turns.active], Outcome("cancelled"))
         self._feed.put(StopTimer(Timer.FORCE_CANCEL))
 
     def replace(self, *, cancelled: bool) -> None:
@@ -160,29 +167,27 @@ class Stops:
         self._asks.cancel_all(work.tasks.background_agents() if work.children.keeps_requests else ())
         self._work.sync_requests(withdrawn=True)
 
-    def _cancel_waiting(self, active: Turn) -> None:
+    def _release_held(self, active: Turn) -> None:
         """A turn that only waits is answered at once, with what it used (M6 step 7)."""
         work = self._work
-        if active.phase == "settling":
-            self._answer_cancelled(active)
-        elif active.phase == "held" and work.foreground.is_idle:
+        if active.phase == "held" and work.foreground.is_idle:
             work.owed += 1
             work.settle([active], Outcome("cancelled"))
 
+    def _answer_settling(self) -> None:
+        """The same for those that wait for nothing but the files they changed."""
+        for turn in self._work.turns.settling():
+            self._answer_cancelled(turn)
+
     def _answer_cancelled(self, turn: Turn) -> None:
-        if turn.phase == "settling":
-            self._companions.no_files(turn.uuid, "cancelled")
-            turn.outcome = Outcome("cancelled")
-            self._work.answer(turn)
-        else:
-            self._work.conclude([turn], Outcome("cancelled"))
+        turn.outcome = Outcome("cancelled")
+        self._work.answer_without_files(turn, "cancelled")
 
     def _cancel_active(self, turn: Turn) -> None:
         work = self._work
+        shared = [other for other in work.turns.waiting() if other.uuid in turn.batch]
+        work.conclude(shared, turn.outcome, counts=False)  # they have their result
         batch = [other for other in work.turns.waiting() if other.is_taken_up]
-        if turn.phase == "settling":
-            self._answer_cancelled(turn)
-            return
         if batch:
             work.conclude([turn], Outcome("cancelled"))
             work.turns.active = batch[0]
@@ -191,7 +196,7 @@ class Stops:
         self._feed(work.cancel, Stop())
         self._stop_asking()
         self._companions.interrupted()
-        self._cancel_waiting(turn)
+        self._release_held(turn)
         if work.turns.active is turn:
             self._feed.put(StartTimer(Timer.FORCE_CANCEL))
         self._feed.put(Interrupt(cancel_queued=False))
@@ -220,12 +225,6 @@ class Stops:
     def _last_outcome(self, active: Turn | None, failure: Failure | None) -> Outcome:
         if self._work.cancel.in_effect:
             return Outcome("cancelled")
-        if active is not None and active.phase in {"held", "settling"}:
+        if active is not None and active.phase == "held":
             return active.outcome
         return Outcome(failure=failure)
-
-    def _give_up_report(self, turn: Turn) -> None:
-        """There is nobody left to say which files changed."""
-        if turn.phase == "settling":
-            self._companions.no_files(turn.uuid, "providerError")
-            self._work.answer(turn)

@@ -113,13 +113,13 @@ class AsyncTasks:
     def result_taken(self) -> None:
         """A result came; with its own, no task of a turn waits for its call any longer (INV-B4)."""
         active = self._work.turns.active
-        if active is None or active.phase in {"held", "settling"}:
+        if active is None or active.phase == "held":
             self._tell_all(TurnOver())
 
     def answered(self, turn: str) -> None:
         """A turn is about to be answered, with or without a result."""
         active = self._work.turns.active
-        if active is not None and active.uuid == turn:
+        if active is None or active.uuid == turn:
             self._tell_all(TurnOver())
 
     def lose(self) -> None:

@@ -46,7 +46,7 @@ class Intake:
 
         `at_once`: there is a process to write to; else `send_again` writes it to the next one.
         """
-        turn = next(iter(self._turns), None)
+        turn = next((turn for turn in self._turns if turn.phase != "settling"), None)
         if turn is None or self._work.cancel.in_effect:
             return False
         self._turns.steer(event.steer, turn)

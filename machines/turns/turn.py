@@ -165,6 +165,8 @@ class Turn(Lifecycle[Input, Signal]):
         """Every message that was added to it."""
         self.waiting_steers: set[str] = set()
         """Those that no result has named yet."""
+        self.batch: set[str] = set()
+        """Prompts that shared a result of it that was not its end: they are answered with it."""
         self.answered_since = False
         """A result came after the last added message was picked up; only `steered` asks for it."""
         super().__init__(*listeners, start=start)

@@ -46,9 +46,18 @@ class Turns:
         wanted = {self.steered[uuid].uuid if uuid in self.steered else uuid for uuid in uuids}
         return [turn for turn in self if turn.uuid in wanted]
 
+    def with_batch(self, turns: Iterable[Turn]) -> tuple[Turn, ...]:
+        """With the prompts that are answered with them, in the order received."""
+        uuids = {uuid for turn in turns for uuid in (turn.uuid, *turn.batch)}
+        return tuple(turn for turn in self if turn.uuid in uuids)
+
     def waiting(self) -> list[Turn]:
-        """Every prompt but the active one, in the order received."""
-        return [turn for turn in self if turn is not self.active]
+        """Every prompt but the active one that has no outcome yet, in the order received."""
+        return [turn for turn in self if turn is not self.active and turn.phase != "settling"]
+
+    def settling(self) -> list[Turn]:
+        """Those whose outcome is known, and not yet answered."""
+        return [turn for turn in self if turn.phase == "settling"]
 
     def following(self) -> Turn | None:
         """The first that Claude Code has taken up beside the active one, or next."""
@@ -56,7 +65,7 @@ class Turns:
 
     def done(self) -> list[Turn]:
         """Those that Claude Code is done with; without a result by now there will be none."""
-        return [turn for turn in self if turn.uuid in self.finished]
+        return [turn for turn in self if turn.uuid in self.finished and turn.phase != "settling"]
 
     def is_done(self, turn: Turn) -> bool:
         """Claude Code is done with the active one, whose result has not come."""
@@ -97,5 +106,9 @@ class Turns:
             self.steered.pop(steer, None)
             self.forget(steer)
         self.forget(turn.uuid)
+        self.release(turn)
+
+    def release(self, turn: Turn) -> None:
+        """No more output belongs to the turn."""
         if self.active is turn:
             self.active = None

@@ -5,13 +5,12 @@ Plain code between machines decides which sees which event in which order; `stop
 
 from collections.abc import Iterable, Sequence
 
-from machines.children.agents import end_of
 from machines.children.children import Children
-from machines.children.delegations import resumed_agent
 from machines.companions.companions import Companions
-from machines.events import CommandMoved, Requesting, Result, TaskEnded, TaskEvent, Timer, ToolReturned
+from machines.companions.session_reports import UnavailableReason
+from machines.events import CommandMoved, Requesting, Result, Timer
 from machines.feed import Feed
-from machines.outputs import Failure, FailureKind, Ignored, Outcome, ShowResult, StopTimer
+from machines.outputs import Failure, FailureKind, Outcome, ShowResult, StopTimer
 from machines.permissions.asks import Asks
 from machines.results.attribution import Autonomous, Consumed, Own, attribute
 from machines.results.outcome import outcome_of
@@ -129,14 +128,19 @@ class Work:
             return
         if active is not None and not self._folds_into(active):
             self._hand_off(active)
+        self._end_reports()
         self._take_up(turn, asked=True)
 
     def note_message(self, lane: str | None) -> None:
         """A message starts; without a turn it is work that Claude Code started itself (M5)."""
         self.children.speak(lane)
-        root = lane is None
         queued = any(turn.phase == "queued" for turn in self.turns)
-        if root and self.foreground.is_idle and self.cancel.admits_new and (self.marked or not queued):
+        if (
+            lane is None
+            and self.foreground.is_idle
+            and self.cancel.admits_new
+            and (self.marked or not queued)
+        ):
             self._feed(self.foreground, CycleStarted())
 
     # ── results and idles ──
@@ -167,9 +171,7 @@ class Work:
         if self.owed == 0:
             self.end_cycle(Outcome("cancelled" if self.cancel.in_effect else "end_turn"))
         active = self.turns.active
-        if active is not None and active.phase == "settling":
-            self.owed = max(0, self.owed - 1)
-        elif active is not None and self.cancel.in_effect:
+        if active is not None and self.cancel.in_effect:
             self.settle([active], Outcome("cancelled"))
         elif active is not None and active.phase == "held":
             self.owed = max(0, self.owed - 1)
@@ -189,33 +191,11 @@ class Work:
         """Claude Code works: an idle to come belongs to this work."""
         self.owed = 0
 
-    # ── tasks ──
-
-    def follow(self, event: TaskEvent) -> None:
-        """Something happened to a task; whoever looks into the table sees one that ended still in it."""
-        if self.tasks.is_late(event):
-            self._feed.put(Ignored("LiveTask", "late", event))
-            return
-        if isinstance(event, TaskEnded) and self.children.keeps_requests and end_of(event) == "cancelled":
-            self._asks.cancel_of(event.task)
-            self.sync_requests(withdrawn=True)
-        self.children.follow(event)
-        if self.tasks.take(event):
-            self.turns.spawn(event.task)
-        self.sync_requests()
-
-    def note_resume(self, result: ToolReturned) -> None:
-        """A message had a subagent run again; mostly its task has said so before (M21)."""
-        agent = resumed_agent(result)
-        if agent is not None and self.tasks.resume(agent, result.call):
-            self.children.resume(agent, result.call)
-            self.turns.spawn(agent)
-
     # ── how work ends; `stops` ends it by these too ──
 
     def settle(self, turns: Iterable[Turn], outcome: Outcome, *, promote: bool = True) -> None:
         """Answer turns whose outcome is known: calls first, then the work's end, then the answers."""
-        turns = tuple(turns)
+        turns = self.turns.with_batch(turns)
         if outcome.stop_reason == "cancelled":
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
             self._companions.interrupted()
@@ -241,17 +221,29 @@ class Work:
         for turn in members:
             usage = self._tally.usage() if counts and turn is members[-1] else None
             self._feed(turn, Conclude(self._companions.record(turn.uuid, outcome), usage))
-            if outcome == Outcome() and self._companions.collects(turn.uuid):
-                continue  # the report comes before the answer
-            self._companions.no_files(
-                turn.uuid, "cancelled" if outcome.stop_reason == "cancelled" else "providerError"
-            )
+            self.turns.release(turn)
+            if outcome.stop_reason == "cancelled":
+                self.answer_without_files(turn, "cancelled")
+            elif outcome != Outcome() or not self._companions.collects(turn.uuid):
+                self._companions.no_files(turn.uuid, "providerError")
+        self.answer_concluded()
+
+    def answer_concluded(self) -> None:
+        """Answer, in the order received, up to the first whose report must come before."""
+        for turn in self.turns.settling():
+            if self._companions.is_collecting(turn.uuid):
+                return
             self.answer(turn)
 
     def answer(self, turn: Turn) -> None:
         """Nothing stands between a turn's outcome and its answer any more."""
         self._feed(turn, Reported())
         self.turns.drop(turn)
+
+    def answer_without_files(self, turn: Turn, reason: UnavailableReason) -> None:
+        """Nobody waits any longer for the list of the files that a turn changed."""
+        self._companions.no_files(turn.uuid, reason)
+        self.answer(turn)
 
     def end_work(self, outcome: Outcome, used: Usage | None = None) -> None:
         """Tell that the foreground work ended."""
@@ -291,6 +283,7 @@ class Work:
 
     def activate(self, turn: Turn) -> None:
         """What Claude Code says now belongs to this turn."""
+        self._end_reports()
         self._feed(turn, Activate())
         if turn.waiting_steers:
             self._feed(turn, Steer())
@@ -310,14 +303,22 @@ class Work:
         active = self.turns.active
         if not turn.is_written:
             return
-        if active is None:
-            self.activate(turn)
-        else:
+        if active is not None:
             self._feed(turn, Join() if asked and self._folds_into(active) else Dispatch())
+        elif self.turns.settling():
+            self._feed(turn, Dispatch())  # it follows their answers
+        else:
+            self.activate(turn)
+
+    def _end_reports(self) -> None:
+        """Another prompt's output begins: the files that one before it changed are not waited for."""
+        for turn in self.turns.settling():
+            self.answer_without_files(turn, "timeout")
 
     def _folds_into(self, active: Turn) -> bool:
         """A process that stamps its results names both prompts in the one that they share."""
-        return self.marked and active.phase == "working" and not self.cancel.in_effect
+        runs = active.phase == "working" or (active.phase == "steered" and not steering.is_answered(active))
+        return self.marked and runs and not self.cancel.in_effect
 
     def _is_lost(self, active: Turn) -> bool:
         """Claude Code is done with it and does something else: no result will come."""
@@ -325,10 +326,6 @@ class Work:
 
     def _hand_off(self, active: Turn) -> None:
         """Another prompt's output begins: what is known of this turn is its answer."""
-        if active.phase == "settling":
-            self._companions.no_files(active.uuid, "timeout")
-            self.answer(active)
-            return
         if self._is_lost(active):
             self._settle_lost(active, promote=False)
             return
@@ -352,6 +349,7 @@ class Work:
             self._companions.command_ended(uuid, ok=outcome.failure is None)
         if turn.phase == "steered" and not self.cancel.in_effect:
             if not steering.ends_turn(self.turns, turn, result, outcome):
+                turn.batch |= {other.uuid for other in turns[1:]}
                 self.owed -= 1  # an interrupted half brings no idle of its own
                 return
             self._feed(turn, Unsteer())
@@ -359,6 +357,7 @@ class Work:
             self._companions.recover("next_attempt")
             if result.from_model:
                 self._companions.recover("real_model_success")
+        turns = self.turns.with_batch(turns)
         if outcome == Outcome() and holding.waits(turns, self.tasks):
             self._hold(turns)
         else:
@@ -396,5 +395,6 @@ class Work:
 
     def promote(self) -> None:
         """Output now belongs to the next prompt that Claude Code has taken up."""
-        if self.turns.active is None and (following := self.turns.following()) is not None:
+        waits = self.turns.active is not None or self.turns.settling()
+        if not waits and (following := self.turns.following()) is not None:
             self.activate(following)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from machines import outputs as o
+from machines.companions import session_reports as r
 from tests.fuzz.facts import Call
 from tests.fuzz.runs import Drop, Prompt, Reply, Stop
 
@@ -67,6 +68,13 @@ def _drop(world: "World", output: o.CancelMessage) -> None:
 
 def _prepare(world: "World", output: o.PrepareAsk) -> None:
     world.preparing.append(output.ask)
+
+
+def _preview(world: "World", output: r.PreviewFiles) -> None:
+    world.previews.append(output.turn)
+    run = world.runs[output.turn]
+    for uuid in run.members:
+        world.prompts[uuid].concluded = world.prompts[uuid].answer is None
 
 
 def _ask(world: "World", output: o.AskClient | o.AskForm) -> None:
@@ -137,6 +145,7 @@ _ACTS: dict[type, Callable[["World", Any], None]] = {
     o.Interrupt: _interrupt,
     o.CancelMessage: _drop,
     o.PrepareAsk: _prepare,
+    r.PreviewFiles: _preview,
     o.AskClient: _ask,
     o.AskForm: _ask,
     o.ReplyAsk: _reply,

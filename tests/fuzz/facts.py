@@ -18,6 +18,10 @@ class Asked:
     cancelled: Literal["", "all", "alone", "close"] = ""
     answer: o.AnswerPrompt | None = None
     sent: bool = False
+    report: str | None = None
+    """The report that it asked for."""
+    concluded: bool = False
+    """Its result came, and it waits for reports."""
 
 
 @dataclass(slots=True, eq=False)

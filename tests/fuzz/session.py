@@ -47,9 +47,9 @@ class Session(RuleBasedStateMachine):
     # ── the client ──
 
     @precondition(lambda self: len(self.world.unanswered()) < 4)
-    @rule()
-    def prompts(self) -> None:
-        self.world.prompt()
+    @rule(pick=PICKS)
+    def prompts(self, pick: int) -> None:
+        self.world.prompt(report=pick % 4 == 3)
 
     @precondition(lambda self: self.world.prompts)
     @rule(pick=PICKS)
@@ -133,6 +133,8 @@ class Session(RuleBasedStateMachine):
             yield lambda _: world.stopped()
         if world.preparing:
             yield lambda _: world.prepare()
+        if world.previews:
+            yield world.preview
         if "applied" in world.changes.values():
             yield lambda _: world.finish_change()
         for timer in sorted(world.timers, key=lambda timer: timer.value):
@@ -168,6 +170,8 @@ class Session(RuleBasedStateMachine):
                 world.stopped()
             elif world.preparing:
                 world.prepare()
+            elif world.previews:
+                world.preview(0)
             elif world.open_requests():
                 world.answer(world.open_requests()[0], "allow")
             elif "applied" in world.changes.values():

@@ -2,6 +2,7 @@
 
 from machines import events as e
 from machines import outputs as o
+from machines.companions import session_reports as r
 from machines.process.query import DIED
 from machines.results.usage import Tokens, Usage
 from tests.fuzz.claude import MODEL
@@ -61,6 +62,9 @@ class RightAnswer(Rule):
         if asked.cancelled:
             assert (outcome.stop_reason, outcome.failure) == ("cancelled", None), f"INV-T5: {output}"
             return
+        if asked.concluded:
+            assert outcome == world.runs[asked.uuid].expected, f"M14: {output}"
+            return
         match world.cause:
             case e.Result():
                 self._by_result(world, asked, outcome)
@@ -88,7 +92,7 @@ class RightAnswer(Rule):
 
 
 class Fifo(Rule):
-    """INV-T2: prompts are written and answered in the order received; cancelled ones aside."""
+    """INV-T2: prompts are written and answered in the order received; cancelled and refused ones aside."""
 
     def __init__(self) -> None:
         self.last_sent = -1
@@ -109,6 +113,8 @@ class Fifo(Rule):
                 asked = world.prompts[turn]
                 if asked.cancelled:
                     self.cancelled.append(asked.number)
+                    return
+                if turn in world.refused:
                     return
                 earlier = [
                     other.uuid
@@ -157,11 +163,40 @@ class Accounted(Rule):
             if isinstance(world.cause, e.Result) and run is not None and answer.turn in run.members
         ]
         for answer in self.answers:
-            if not by_result or answer is not by_result[-1]:
+            if world.prompts[answer.turn].concluded:
+                self._see_concluded(world, answer)
+            elif not by_result or answer is not by_result[-1]:
                 assert answer.usage is None
-        if by_result and run is not None:
-            known = run.tokens != Tokens()
-            assert by_result[-1].usage == (Usage(run.tokens, ((MODEL, run.tokens),)) if known else None)
+        if by_result and run is not None and not any(world.prompts[uuid].concluded for uuid in run.members):
+            assert by_result[-1].usage == _usage(run)
+
+    def _see_concluded(self, world: World, answer: o.AnswerPrompt) -> None:
+        """It waited for reports: what it used was known before."""
+        run = world.runs[answer.turn]
+        last = max(run.members, key=lambda uuid: world.prompts[uuid].number)
+        if answer.turn != last:
+            others = [world.prompts[uuid] for uuid in run.members]
+            assert answer.usage is None or all(other.cancelled for other in others if other.uuid == last)
+        elif not world.prompts[last].cancelled:
+            assert answer.usage == _usage(run)
+
+
+class Reported(Rule):
+    """INV-R1: one report for each that was asked for, before the answer of its prompt."""
+
+    def __init__(self) -> None:
+        self.reports: set[str] = set()
+
+    def see(self, world: World, output: o.Output) -> None:
+        match output:
+            case r.ReportFiles(request):
+                assert request not in self.reports, f"INV-R1: {request} is reported twice"
+                self.reports.add(request)
+            case o.AnswerPrompt(turn):
+                report = world.prompts[turn].report
+                assert report in {None, *self.reports}, f"INV-R1: {turn} is answered before its report"
+            case _:
+                pass
 
 
 class Silence(Rule):
@@ -241,6 +276,10 @@ def _kind(outcome: o.Outcome) -> o.FailureKind | None:
     return outcome.failure.kind if outcome.failure is not None else None
 
 
+def _usage(run: Run) -> Usage | None:
+    return Usage(run.tokens, ((MODEL, run.tokens),)) if run.tokens != Tokens() else None
+
+
 def _garbled(run: Run | None) -> bool:
     return run is not None and run.garbled
 
@@ -252,6 +291,7 @@ TURN_RULES: tuple[type[Rule], ...] = (
     Fifo,
     CancelledAtOnce,
     Accounted,
+    Reported,
     Silence,
     NothingDropped,
     OneActive,

@@ -60,6 +60,8 @@ class World:
         self.requests: dict[str, Request] = {}
         self.changes: dict[str, str] = {}
         self.preparing: deque[str] = deque()
+        self.previews: deque[str] = deque()
+        """Prompts whose changed files Claude Code was asked for."""
         self.timers: set[e.Timer] = set()
         self.work = "idle"
         self.closed = False
@@ -118,19 +120,21 @@ class World:
         return all(self.prompts[uuid].answer is not None for uuid in run.members)
 
     def active_turns(self) -> list[str]:
-        """Turns whose lifecycle says that they are the active one."""
+        """Turns whose lifecycle says that output belongs to them."""
         turns = self.conversation._work.turns
-        return [turn.uuid for turn in turns if turn.phase in {"working", "steered", "held", "settling"}]
+        return [turn.uuid for turn in turns if turn.phase in {"working", "steered", "held"}]
 
     # ── the client ──
 
-    def prompt(self) -> None:
-        """`session/prompt`."""
+    def prompt(self, *, report: bool = False) -> None:
+        """`session/prompt`, of a client that may want to know the files it changed."""
         asked = Asked(self.new_id("prompt"), len(self.prompts))
         self.prompts[asked.uuid] = asked
         if self.conversation.phase in {"closing", "closed"}:
             asked.cancelled = "close"
-        self.feed(e.PromptReceived(asked.uuid))
+        elif report:
+            asked.report = self.new_id("report")
+        self.feed(e.PromptReceived(asked.uuid, report=asked.report))
 
     def cancel(self) -> None:
         """`session/cancel`."""
@@ -176,6 +180,11 @@ class World:
     def prepare(self) -> None:
         """What the oldest request shows is ready."""
         self.feed(e.AskPrepared(self.preparing.popleft()))
+
+    def preview(self, pick: int) -> None:
+        """Claude Code lists the files that a prompt changed, or can't."""
+        paths = ("/a",) if pick % 3 == 0 else None
+        self.feed(e.FilesPreviewed(self.previews.popleft(), paths, failed=pick % 3 == 2))
 
     def finish_change(self) -> None:
         """The change that is being applied was answered."""

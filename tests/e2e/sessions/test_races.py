@@ -128,6 +128,21 @@ async def test_a_load_before_the_end_of_an_open_session_does_not_open_it_again(
     await ends_closed(client, stored)
 
 
+async def test_nothing_behind_a_close_is_served(client: AcpClient, stored: Json) -> None:
+    session = stored["sessionId"]
+    await load(client, session)
+    message = {"sessionId": session, "prompt": [{"type": "text", "text": script(["No."])}]}
+    with client.one_write():
+        closed = client.call("session/close", {"sessionId": session})
+        late = [
+            client.call("session/prompt", message),
+            client.call("_session/steering", message),
+            client.call("session/set_mode", {"sessionId": session, "modeId": "plan"}),
+        ]
+    assert await closed.result() == {}
+    assert [(await call.error()).code for call in late] == [-32002] * 3
+
+
 async def test_a_load_between_two_closes_leaves_no_session(client: AcpClient, stored: Json) -> None:
     session = stored["sessionId"]
     await load(client, session)

@@ -3,9 +3,10 @@
 import os
 from typing import Any
 
+import anyio
 import pytest
 
-from tests.e2e.chat import Chat, script, slow, use
+from tests.e2e.chat import Chat, bash, script, slow, use
 from tests.e2e.permissions.kinds import ChatAs
 from tests.e2e.permissions.words import air
 from tests.support.rpc import Call, Json
@@ -54,6 +55,33 @@ async def test_the_files_of_a_turn_are_told_before_its_answer(chat_as: ChatAs) -
     assert report["truncated"] is False
     words = chat.order(without=("commands", "usage", "cost", "update"))
     assert words[-2:] == ["session_info_update", "end_turn"]
+
+
+@pytest.mark.parametrize("asks", [("r-1", "r-2"), ("r-2",), ("r-1",), ("r-2", "r-3"), ("r-1", "r-2", "r-3")])
+async def test_prompts_that_share_a_turn_have_a_report_each(asks: tuple[str, ...], chat_as: ChatAs) -> None:
+    chat = await chat_as("air")
+    go = chat.project / "go"
+    wait = bash(f"touch began; until [ -e {go} ]; do sleep 0.1; done")
+    texts = [script([wait], ["Not said."]), script(["Second. "]), script(["Third. "])]
+
+    def send(number: int) -> Call:
+        id = f"r-{number + 1}"
+        return prompt(chat, texts[number], id) if id in asks else chat.prompt(texts[number])
+
+    calls = [send(0)]
+    await chat.until_made("began")
+    calls += [send(1), send(2)]
+    await anyio.sleep(0.3)
+    go.touch()
+    answers = [await call.message() for call in calls]
+    for answer in answers:
+        assert answer.body["result"]["stopReason"] == "end_turn"
+        assert "jetbrains" not in answer.body["result"].get("_meta", {}), "no failure"
+    assert [answer.seq for answer in answers] == sorted(answer.seq for answer in answers)
+    told = {each["requestId"]: each.get("reason", "reported") for each in reports(chat)}
+    unknown = "invalidOutput"  # Claude Code knows no state of the files from before a prompt that joined
+    assert told == {id: "reported" if id == "r-1" else unknown for id in asks}
+    await chat.is_well()
 
 
 async def test_a_turn_without_changes_has_an_empty_report(chat_as: ChatAs) -> None:

@@ -32,6 +32,24 @@ def steer(chat: Chat, text: str, idle: str | None = None) -> Call:
     return chat.client.call("_session/steering", params)
 
 
+async def test_a_turn_ends_with_its_message_although_a_prompt_overtook_it(chat_as: ChatAs) -> None:
+    """While the user is asked, a message waits longer than the prompt behind it, which joins the turn."""
+    chat = await chat_as("plain")
+    chat.client.on_permission(never)
+    first = chat.prompt(script([bash("npm test; touch began")], ["Not said."]))
+    asked = await chat.client.wait_question(since=chat.start)
+    assert await steer(chat, script(["Steered."])).result() == INJECTED
+    second = chat.prompt(script(["Second. "]))
+    await anyio.sleep(0.3)
+    chat.client.answer(asked.body["id"], {"outcome": {"outcome": "selected", "optionId": "allow-once"}})
+    answers = [await call.message() for call in (first, second)]
+    assert [answer.body["result"]["stopReason"] for answer in answers] == ["end_turn", "end_turn"]
+    assert answers[0].seq < answers[1].seq
+    assert chat.text() == "Second. Steered."
+    assert chat.text(since=answers[0].seq) == "", "nothing comes behind the answers"
+    await chat.is_well()
+
+
 @pytest.mark.contract("TC-065")
 async def test_steering_in_a_text_ends_it_and_the_turn_has_one_answer(chat_as: ChatAs) -> None:
     chat = await chat_as("air")
