@@ -50,13 +50,7 @@ class LiveSession:
         self._host = host
         self._trace = host.trace
         self._on_closed = on_closed
-        record = None
-        if host.trace is not None:
-            trace = host.trace
-
-            def record(step: object) -> None:
-                trace.step(setup.id, step)  # type: ignore[arg-type]  # the machines record steps
-
+        record = partial(host.trace.step, setup.id) if host.trace is not None else None
         book = Book(setup.id, host.new_id()) if setup.client.session_failure else None
         tasks, form = setup.client.has("asyncTasks"), setup.client.subagent_form
         self.conversation = Conversation(record, book=book, async_tasks=tasks, form=form)
