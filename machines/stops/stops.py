@@ -44,8 +44,8 @@ class Stops:
         self._stop_asking()
         work.children.cancel()
         self._companions.interrupted()
-        self._withdraw(work.turns.waiting())
         self._answer_settling()
+        self._withdraw(work.turns.waiting())
         if active is not None:
             self._release_held(active)
         if work.turns.active is not None:
@@ -140,9 +140,9 @@ class Stops:
         work.sync_requests(withdrawn=True)
         self._calls.close_all(Occasion.CANCELLED)
         work.children.lose(cancelled=True)
+        self._answer_settling()
         self._withdraw(work.turns.waiting())
         work.end_work(Outcome("cancelled"))
-        self._answer_settling()
         if work.turns.active is not None:
             work.conclude([work.turns.active], Outcome("cancelled"))
         self._feed.put(StopTimer(Timer.FORCE_CANCEL))
