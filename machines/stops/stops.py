@@ -68,10 +68,13 @@ class Stops:
         if turn is self._work.turns.active:
             self._cancel_active(turn)
             return
-        written = turn.phase != "received"
+        written, taken_up = turn.phase != "received", turn.is_taken_up
         self._withdraw([turn], alone=True)
         if written:
             self._feed.put(CancelMessage(uuid))
+        if taken_up:  # and it runs, unless it waits for another one or shares its turn
+            self._hide_orphan()
+            self.stop_orphan([uuid])
 
     def force(self) -> None:
         """Claude Code did not react to the interrupt in time."""

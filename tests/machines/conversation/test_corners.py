@@ -11,6 +11,7 @@ from tests.machines.talk import (
     DONE,
     IDLE,
     INITIALIZED,
+    INTERRUPT_ONE,
     MESSAGE,
     RUNNING,
     TASK,
@@ -58,6 +59,17 @@ def test_m4_a_prompt_that_was_taken_up_meanwhile_is_active_behind_the_report() -
     outputs = talk(e.FilesPreviewed("A", ()))
     assert of((o.AnswerPrompt, o.ReportWork), outputs) == [answered("A"), WORKS]
     assert of(o.AnswerPrompt, talk(end("B"))) == [answered("B")]
+
+
+def test_m6_1_a_prompt_that_is_cancelled_behind_the_report_of_another_is_stopped_and_hidden() -> None:
+    talk = reporting()
+    talk(prompt("B"), *moved("queued", "B"), *moved("started", "B"))
+    outputs = talk(cancel("B"))
+    assert of((o.AnswerPrompt, o.Interrupt), outputs) == [answered("B", "cancelled"), INTERRUPT_ONE]
+    assert of((o.ReportWork, o.Interrupt), talk(e.Requesting(("B",)), e.Echoed("B"), MESSAGE)) == []
+    assert not talk.session.admits_text
+    assert of(o.AnswerPrompt, talk(aborted("B"), *moved("cancelled", "B"), IDLE)) == []
+    assert of(o.AnswerPrompt, talk(e.FilesPreviewed("A", ()))) == [answered("A")]
 
 
 def test_m14_a_prompt_that_is_cancelled_while_its_files_are_listed_is_cancelled() -> None:
