@@ -7,7 +7,8 @@
    request of the model names it beside that turn it is `joined`: its text is in the conversation.
 4. `steered` and `held` keep an outcome that is known but not yet the answer: text of the user
    is still unanswered, or subagents of the turn still run.
-5. `settling` is the time between the outcome and the answer, which a report may take.
+5. `settling` is the time between the outcome and the answer, which its own report may take, or that of
+   a prompt received before it. No output belongs to it any more.
 6. That it is in the conversation is told before anything of its work; ACP v2 answers it then.
 """
 
