@@ -224,7 +224,7 @@ class LiveSession:
     async def _run(self) -> None:
         await self._mailbox.run()
         for inbound in self._requests:
-            if not inbound.answered:  # it came behind the close, or was answered by an effect that is left
+            if not inbound.answered:  # it came behind the close, or its answer did
                 inbound.fail(rpc.REQUEST_CANCELLED, "Request cancelled")
         self._host.accounts.forget(self.setup.id)
         self._on_closed(self)

@@ -128,7 +128,7 @@ class Work:
             return
         if active is not None and not self._folds_into(active):
             self._hand_off(active)
-        self._end_reports()
+        self.end_reports()
         self._take_up(turn, asked=True)
 
     def note_message(self, lane: str | None) -> None:
@@ -283,7 +283,7 @@ class Work:
 
     def activate(self, turn: Turn) -> None:
         """What Claude Code says now belongs to this turn."""
-        self._end_reports()
+        self.end_reports()
         self._feed(turn, Activate())
         if turn.waiting_steers:
             self._feed(turn, Steer())
@@ -310,8 +310,8 @@ class Work:
         else:
             self.activate(turn)
 
-    def _end_reports(self) -> None:
-        """Another prompt's output begins: the files that one before it changed are not waited for."""
+    def end_reports(self) -> None:
+        """Nobody waits any longer for the files that prompts changed."""
         for turn in self.turns.settling():
             self.answer_without_files(turn, "timeout")
 
