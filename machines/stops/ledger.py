@@ -4,6 +4,7 @@
 ran and may still bring a result. A result covers all started and zombie messages at once.
 """
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,6 +12,9 @@ from typing import Literal
 from machines.events import CommandState
 
 Entry = Literal["pending", "started", "zombie"]
+
+BEHIND_ALL = sys.maxsize
+"""The place of a message that was added to a prompt: it may run after all that were received since."""
 
 
 @dataclass(slots=True)

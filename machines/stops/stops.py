@@ -9,10 +9,10 @@ from machines.outputs import CancelMessage, Failure, FailureKind, Interrupt, Out
 from machines.permissions.asks import Asks
 from machines.process.query import DIED
 from machines.stops.cancel import EndReported, Stop
-from machines.stops.ledger import Entry, Orphan
+from machines.stops.ledger import BEHIND_ALL, Entry, Orphan
 from machines.tools.calls import Calls
 from machines.tools.tool_call import Occasion
-from machines.turns.turn import Activate, Turn, Withdraw
+from machines.turns.turn import Activate, Join, Turn, Withdraw
 from machines.turns.work import Work
 
 
@@ -47,6 +47,7 @@ class Stops:
         self._answer_settling()
         self._withdraw(work.turns.waiting())
         if active is not None:
+            self._disown_steers(active)
             self._release_held(active)
         if work.turns.active is not None:
             self._feed.put(StartTimer(Timer.FORCE_CANCEL))
@@ -95,9 +96,15 @@ class Stops:
 
     def echo_orphan(self, uuid: str) -> None:
         """The same where no lifecycle frames tell: the echo is the start, and nothing runs beside it."""
-        if uuid in self._work.ledger and not self._work.marked:
+        work = self._work
+        if work.marked:
+            return
+        if uuid in work.ledger:
+            work.ledger.move(uuid, "started")
             self._hide_orphan()
             self.stop_orphan([uuid])
+        elif work.turns.active is None and uuid not in work.turns.steered:
+            work.ledger.add(uuid, Orphan(0, "started"))  # its turn ended without it: so will its result
 
     def stop_orphan(self, uuids: Iterable[str]) -> None:
         """A prompt that was cancelled alone runs alone: an interrupt meets nobody else (M6.1)."""
@@ -189,7 +196,10 @@ class Stops:
     def _cancel_active(self, turn: Turn) -> None:
         work = self._work
         shared = [other for other in work.turns.waiting() if other.uuid in turn.batch]
-        work.conclude(shared, turn.outcome, counts=False)  # they have their result
+        for other in shared:  # they have their result
+            self._feed(other, Join())
+        work.conclude(shared, turn.outcome, counts=False)
+        self._disown_steers(turn, alone=True)
         batch = [other for other in work.turns.waiting() if other.is_taken_up]
         if batch:
             work.conclude([turn], Outcome("cancelled"))
@@ -208,22 +218,33 @@ class Stops:
         """Answer prompts that never ran; unless one is cancelled `alone`, an interrupt stops them."""
         work = self._work
         for turn in turns:
-            entry = self._entry(turn)
-            if entry is not None:
-                work.ledger.add(turn.uuid, Orphan(turn.place, entry, stopped=not alone))
+            if turn.phase != "received":
+                self._remember(turn.uuid, turn.place, alone=alone)
+                self._disown_steers(turn, alone=alone)
             self._companions.no_files(turn.uuid, "cancelled")
             self._feed(turn, Withdraw())
             work.turns.drop(turn)
 
-    def _entry(self, turn: Turn) -> Entry | None:
-        """What Claude Code may still do with a prompt that is answered; None if nothing (M7)."""
+    def _disown_steers(self, turn: Turn, *, alone: bool = False) -> None:
+        """What was added to a cancelled turn, and waits, ends with it (M6 step 2, M6.1)."""
+        ledger = self._work.ledger
+        for steer in [steer for steer in self._work.turns.steers_of(turn) if steer not in ledger]:
+            if self._remember(steer, BEHIND_ALL, alone=alone) == "pending" and alone:
+                self._feed.put(CancelMessage(steer))
+
+    def _remember(self, uuid: str, place: int, *, alone: bool) -> Entry | None:
+        """Note what Claude Code may still do with a message that it was sent; None if nothing (M7)."""
         turns = self._work.turns
-        started, finished = turn.uuid in turns.started, turns.finished.get(turn.uuid)
-        if turn.phase == "received":
-            return None
+        started, finished = uuid in turns.started, turns.finished.get(uuid)
+        entry: Entry
         if finished is None:
-            return "started" if started else "pending"
-        return "zombie" if started and finished == "cancelled" else None
+            entry = "started" if started else "pending"
+        elif started and finished == "cancelled":
+            entry = "zombie"
+        else:
+            return None
+        self._work.ledger.add(uuid, Orphan(place, entry, stopped=not alone))
+        return entry
 
     def _last_outcome(self, active: Turn | None, failure: Failure | None) -> Outcome:
         if self._work.cancel.in_effect:

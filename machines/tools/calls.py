@@ -125,9 +125,9 @@ class Calls:
             self._feed(call, Close(occasion))
             self._end(call.use.call)
 
-    def close_abandoned(self) -> None:
-        """Close the calls that never reached a complete message."""
-        for call in [call for call in self._open.values() if not call.dispatched]:
+    def close_abandoned(self, keep: Callable[[ToolUse], bool]) -> None:
+        """Close the calls that never reached a complete message, but for those that are kept."""
+        for call in [call for call in self._open.values() if not (call.dispatched or keep(call.use))]:
             self._feed(call, Close(Occasion.TURN_ENDED))
             self._end(call.use.call)
 

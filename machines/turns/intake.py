@@ -71,6 +71,5 @@ class Intake:
 
     def send_again(self, turn: Turn) -> None:
         """Messages that were added to a turn go behind what it goes on with."""
-        for steer, steered in self._turns.steered.items():
-            if steered is turn and steer in turn.waiting_steers:
-                self._feed.put(SendSteer(steer, "next"))
+        for steer in self._turns.steers_of(turn):
+            self._feed.put(SendSteer(steer, "next"))

@@ -1,4 +1,9 @@
-"""Messages that the user adds to a running turn: when its end is the turn's end (M4.5, plain decisions)."""
+"""What is said beside a running turn: messages that are added to it, and prompts that begin (M4.3, M4.5).
+
+Plain decisions: when the end of an added message is the turn's end, and who shares its work.
+"""
+
+from collections.abc import Iterable
 
 from machines.events import Result
 from machines.outputs import Outcome
@@ -6,11 +11,17 @@ from machines.turns.turn import Turn
 from machines.turns.turns import Turns
 
 
-def pick_up(turns: Turns, uuid: str) -> None:
-    """Claude Code has an added message: its own result is still to come."""
-    turn = turns.steered.get(uuid)
-    if turn is not None:
-        turn.answered_since = False
+def pick_up(turns: Turns, uuids: Iterable[str], *, marked: bool) -> None:
+    """Claude Code has added messages: their result is still to come.
+
+    It names them only in a process that is `marked`: in another one the echo is all that tells.
+    """
+    for uuid in uuids:
+        turn = turns.steered.get(uuid)
+        if turn is not None:
+            turn.answered_since = False
+            if not marked:
+                turns.answer_steers([uuid])
 
 
 def ends_turn(turns: Turns, turn: Turn, result: Result, outcome: Outcome) -> bool:
@@ -18,8 +29,9 @@ def ends_turn(turns: Turns, turn: Turn, result: Result, outcome: Outcome) -> boo
 
     Any other is the half that a message interrupted; its outcome is kept in case nothing follows.
     """
-    for uuid in result.uuids:
-        turns.answer_steer(uuid)
+    if not result.uuids and turn.answered_since:  # a command that was not even echoed
+        turns.answer_steers(turns.steers_of(turn)[:1])
+    turns.answer_steers(result.uuids)
     if not turn.waiting_steers and any(uuid in turn.steers for uuid in result.uuids):
         return True
     interrupted = outcome.failure is not None or result.aborted
@@ -31,3 +43,18 @@ def ends_turn(turns: Turns, turn: Turn, result: Result, outcome: Outcome) -> boo
 def is_answered(turn: Turn) -> bool:
     """Nothing that was added still waits, and a result came after the last of it was picked up."""
     return turn.answered_since and not turn.waiting_steers
+
+
+def folds_into(active: Turn, *, marked: bool) -> bool:
+    """Claude Code takes it into the work that runs; a `marked` process names both in one result."""
+    return marked and (active.phase == "working" or (active.phase == "steered" and not active.answered_since))
+
+
+def may_share(active: Turn, *, marked: bool) -> bool:
+    """It may run together with what was added to the turn; the request for both tells, or for one."""
+    return marked and is_broken_off(active)
+
+
+def is_broken_off(turn: Turn) -> bool:
+    """A result of the turn came, and what was added to it was not taken up yet."""
+    return turn.phase == "steered" and turn.answered_since and bool(turn.waiting_steers)

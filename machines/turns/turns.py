@@ -41,6 +41,10 @@ class Turns:
         """The unanswered prompt of that id."""
         return self.by_uuid.get(uuid)
 
+    def by_message(self, uuid: str) -> Turn | None:
+        """The unanswered prompt that a message is, or was added to."""
+        return self.by_uuid.get(uuid) or self.steered.get(uuid)
+
     def named(self, uuids: Iterable[str]) -> list[Turn]:
         """The unanswered prompts of the ids, also by messages that were added to them, as received."""
         wanted = {self.steered[uuid].uuid if uuid in self.steered else uuid for uuid in uuids}
@@ -65,11 +69,14 @@ class Turns:
 
     def done(self) -> list[Turn]:
         """Those that Claude Code is done with; without a result by now there will be none."""
-        return [turn for turn in self if turn.uuid in self.finished and turn.phase != "settling"]
+        return [turn for turn in self if turn.phase != "settling" and self._is_finished(turn)]
 
     def is_done(self, turn: Turn) -> bool:
         """Claude Code is done with the active one, whose result has not come."""
         return turn.phase == "working" and turn.uuid in self.finished
+
+    def _is_finished(self, turn: Turn) -> bool:
+        return self.finished.keys() >= {turn.uuid, *turn.waiting_steers}
 
     def spawn(self, agent: str) -> None:
         """A subagent began, or runs again: the turn that runs waits for it."""
@@ -88,11 +95,19 @@ class Turns:
         turn.steers.add(steer)
         turn.waiting_steers.add(steer)
 
-    def answer_steer(self, uuid: str) -> None:
-        """A result names an added message, or it will never run."""
-        turn = self.steered.get(uuid)
-        if turn is not None:
-            turn.waiting_steers.discard(uuid)
+    def steers_of(self, turn: Turn) -> list[str]:
+        """What was added to a turn and no result names yet, as received."""
+        return [
+            steer
+            for steer, steered in self.steered.items()
+            if steered is turn and steer in turn.waiting_steers
+        ]
+
+    def answer_steers(self, uuids: Iterable[str]) -> None:
+        """A result names added messages, or they will never run."""
+        for uuid in uuids:
+            if (turn := self.steered.get(uuid)) is not None:
+                turn.waiting_steers.discard(uuid)
 
     def forget(self, uuid: str) -> None:
         """What Claude Code said of a message does not count any more."""

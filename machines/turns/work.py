@@ -93,26 +93,28 @@ class Work:
     def move_command(self, event: CommandMoved) -> None:
         """Follow `command_lifecycle` of a message."""
         self.marked = True
-        turn = self.turns.get(event.uuid)
+        turn = self.turns.by_message(event.uuid)
         if event.state == "started":
             self.run()
             self.turns.started.add(event.uuid)
             self._companions.command_started(event.uuid)
-            steering.pick_up(self.turns, event.uuid)
+            steering.pick_up(self.turns, [event.uuid], marked=True)
             if turn is not None:
                 self._take_up(turn)
         elif event.state in ENDS:
             if event.uuid not in self.turns.started:
                 self._companions.command_dropped(event.uuid)
-                self.turns.answer_steer(event.uuid)
+                self.turns.answer_steers([event.uuid])
             if turn is not None:
                 self.turns.finished[event.uuid] = event.state
 
     def request(self, event: Requesting) -> None:
         """An API request starts; prompts that it names together are one batch (M4.3)."""
-        if (active := self.turns.active) and active.uuid not in event.uuids and self._is_lost(active):
+        steering.pick_up(self.turns, event.uuids, marked=True)
+        named, active = self.turns.named(event.uuids), self.turns.active
+        overtaken = active is not None and bool(named) and steering.is_broken_off(active)
+        if active is not None and active not in named and (overtaken or self._is_lost(active)):
             self._hand_off(active)
-        named = self.turns.named(event.uuids)
         for turn in named:
             self._take_up(turn, asked=True)
         may_be_old = self.ledger.may_run(marked=self.marked) if not event.uuids else not self.ledger.is_empty
@@ -121,12 +123,12 @@ class Work:
 
     def echo(self, uuid: str) -> None:
         """Claude Code replayed a message; with another turn active it was folded into it, or follows it."""
-        steering.pick_up(self.turns, uuid)
-        turn = self.turns.get(uuid)
-        active = self.turns.active
+        steering.pick_up(self.turns, [uuid], marked=self.marked)
+        turn, active = self.turns.get(uuid), self.turns.active
         if turn is None or turn is active:
             return
-        if active is not None and not self._folds_into(active):
+        may_share = active is not None and steering.may_share(active, marked=self.marked)
+        if active is not None and not (may_share or self._folds_into(active)):
             self._hand_off(active)
         self.end_reports()
         self._take_up(turn, asked=True)
@@ -147,9 +149,8 @@ class Work:
 
     def take_result(self, result: Result) -> None:
         """Give a result to whom it belongs (M4.2)."""
-        attribution = attribute(result, self.turns, self.ledger)
         self.owed += 1
-        match attribution:
+        match attribute(result, self.turns, self.ledger):
             case Autonomous():
                 used = self._tally.read(result.usage, result.model_usage, own=False)
                 outcome = outcome_of(result, cancelled=self.cancel.in_effect)
@@ -162,6 +163,7 @@ class Work:
             case Consumed():
                 used = self._tally.read(result.usage, result.model_usage, own=False)
                 stopped = result.aborted or not self.cancel.admits_new
+                self._calls.close_abandoned(self.goes_on)
                 self.end_cycle(outcome_of(result, cancelled=stopped), used)
             case Own(turns):
                 self._take_own_result(result, turns)
@@ -179,6 +181,8 @@ class Work:
         elif active is not None and active.phase == "steered":
             if steering.is_answered(active):
                 self.settle([active], active.outcome)
+            elif active in self.turns.done():
+                self._settle_lost(active)
         elif self.owed and (active is None or active.uuid not in self.turns.finished):
             self.owed -= 1
         elif active is not None:
@@ -260,7 +264,7 @@ class Work:
         if self.cancel.in_effect:
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
         else:
-            self._calls.close_abandoned()
+            self._calls.close_abandoned(self.goes_on)
         self.end_work(outcome, used)
 
     def fail(self, turn: Turn, failure: Failure) -> None:
@@ -316,9 +320,7 @@ class Work:
             self.answer_without_files(turn, "timeout")
 
     def _folds_into(self, active: Turn) -> bool:
-        """A process that stamps its results names both prompts in the one that they share."""
-        runs = active.phase == "working" or (active.phase == "steered" and not steering.is_answered(active))
-        return self.marked and runs and not self.cancel.in_effect
+        return steering.folds_into(active, marked=self.marked) and not self.cancel.in_effect
 
     def _is_lost(self, active: Turn) -> bool:
         """Claude Code is done with it and does something else: no result will come."""
@@ -329,12 +331,9 @@ class Work:
         if self._is_lost(active):
             self._settle_lost(active, promote=False)
             return
-        if self.cancel.in_effect:
-            outcome = Outcome("cancelled")
-        else:
-            outcome = active.outcome if active.phase in {"held", "steered"} else Outcome()
+        known = active.outcome if active.phase in {"held", "steered"} else Outcome()
         self.owed += active.phase != "held"
-        self.settle([active], outcome, promote=False)
+        self.settle([active], Outcome("cancelled") if self.cancel.in_effect else known, promote=False)
 
     def _take_own_result(self, result: Result, turns: tuple[Turn, ...]) -> None:
         active = self.turns.active
@@ -350,6 +349,7 @@ class Work:
         if turn.phase == "steered" and not self.cancel.in_effect:
             if not steering.ends_turn(self.turns, turn, result, outcome):
                 turn.batch |= {other.uuid for other in turns[1:]}
+                self._calls.close_abandoned(self.goes_on)
                 self.owed -= 1  # an interrupted half brings no idle of its own
                 return
             self._feed(turn, Unsteer())

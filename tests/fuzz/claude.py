@@ -7,7 +7,8 @@ frame bears the run that it belongs to, which is what the rules judge by.
 The orders are those of the recorded CLI (§5 of its description): queued, started, requesting,
 echo, messages, tools with asks, hooks and results, result, completed, idle; prompts that wait
 together run together, one that comes during a tool joins the run; an interrupt withdraws what
-is asked, fails the tools, and with `cancel_queued` drops what waits.
+is asked, fails the tools, and with `cancel_queued` drops what waits. A message with the priority
+`now` ends what runs and goes before all others; one with `later` goes behind them and joins nothing.
 """
 
 from collections import deque
@@ -18,9 +19,22 @@ from machines import events as e
 from machines.outputs import Failure, FailureKind, Outcome
 from machines.results.usage import Tokens
 from machines.turns.turns import NO_RESULT
-from tests.fuzz.runs import Command, Drop, Frame, Prompt, Reply, Run, Stop, Text, Tool
+from tests.fuzz.runs import (
+    Addition,
+    Command,
+    Drop,
+    Frame,
+    Priority,
+    Prompt,
+    Reply,
+    Run,
+    Stop,
+    Text,
+    Tool,
+)  # fmt: skip
 
 TASK = "task-notification"
+RANKS: tuple[Priority, ...] = ("now", "next", "later")
 MODEL = "opus"
 
 
@@ -55,6 +69,9 @@ class Claude:
     inbox: deque[Command] = field(default_factory=deque)
     outbox: deque[Frame] = field(default_factory=deque)
     queue: list[str] = field(default_factory=list)
+    """What waits, in the order in which it will run."""
+    ranks: dict[str, int] = field(default_factory=dict)
+    """The priority of each message."""
     run: Run | None = None
     tools: list[Tool] = field(default_factory=list)
     background: int = 0
@@ -118,7 +135,11 @@ class Claude:
         """Take the oldest command."""
         match self.inbox.popleft():
             case Prompt(uuid):
-                self._receive(uuid, pick)
+                self._receive(uuid, "next", pick)
+            case Addition(uuid, priority):
+                self._receive(uuid, priority, pick)
+                if priority == "now" and uuid in self.queue and self.run is not None:
+                    self._yield(self.run)
             case Stop(cancel_queued):
                 self._interrupt(cancel_queued=cancel_queued)
             case Drop(uuid):
@@ -129,7 +150,7 @@ class Claude:
             case Reply(ask, grants):
                 self._take_reply(ask, grants=grants)
 
-    def _receive(self, uuid: str, pick: int) -> None:
+    def _receive(self, uuid: str, priority: Priority, pick: int) -> None:
         if self.told != "running":
             self._tell("running")
         self._mark(uuid, "queued")
@@ -138,7 +159,9 @@ class Claude:
             self._mark(uuid, "refused")
             self._rest()
         else:
-            self.queue.append(uuid)
+            rank = self.ranks[uuid] = RANKS.index(priority)
+            places = (place for place, other in enumerate(self.queue) if self.ranks[other] > rank)
+            self.queue.insert(next(places, len(self.queue)), uuid)
 
     def _interrupt(self, *, cancel_queued: bool) -> None:
         if cancel_queued and self.marks:
@@ -153,6 +176,13 @@ class Claude:
     def _abort(self, run: Run, *, alone: bool) -> None:
         run.touched = True
         run.hit_alone = run.hit_alone or alone
+        self._break_off(run, {"subtype": "error_during_execution", "is_error": True}, Outcome("cancelled"))
+
+    def _yield(self, run: Run) -> None:
+        """A message that does not wait takes the place of what runs."""
+        self._break_off(run, {"stop_reason": None}, Outcome())
+
+    def _break_off(self, run: Run, fields: dict[str, object], outcome: Outcome) -> None:
         if not run.cycle and not self._echoed:
             self._echo(run.members[-1])
         reason = "aborted_tools" if self.tools else "aborted_streaming"
@@ -164,8 +194,7 @@ class Claude:
                 self.write(
                     e.ToolReturned(tool.use.call, "", is_error=True, non_execution_kind="user-rejected")
                 )
-        fields = {"subtype": "error_during_execution", "is_error": True, "terminal_reason": reason}
-        self._finish(fields, Outcome("cancelled"), last="cancelled")
+        self._finish({**fields, "terminal_reason": reason}, outcome, last="cancelled")
 
     def _take_reply(self, ask: str, *, grants: bool) -> None:
         for tool in self.tools:
@@ -280,7 +309,7 @@ class Claude:
     def go_on(self, pick: int) -> None:
         """Another request of the same run; what waits joins it, as after a tool."""
         run = self._run()
-        if self.queue and self.marks and pick % 3 != 0:
+        if self.queue and self.marks and pick % 3 != 0 and self.ranks[self.queue[0]] < RANKS.index("later"):
             uuid = self.queue.pop(0)
             run.members.append(uuid)
             self.runs[uuid] = run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from machines import outputs as o
 from machines.companions import session_reports as r
 from tests.fuzz.facts import Call
-from tests.fuzz.runs import Drop, Prompt, Reply, Stop
+from tests.fuzz.runs import Addition, Drop, Prompt, Reply, Stop
 
 if TYPE_CHECKING:
     from tests.fuzz.world import World
@@ -36,7 +36,11 @@ def call_of(output: Any) -> str:
 
 
 def _answer_prompt(world: "World", output: o.AnswerPrompt) -> None:
-    world.prompts[output.turn].answer = output
+    asked = world.prompts[output.turn]
+    asked.answer = output
+    if not asked.cancelled:
+        heard = {uuid for uuid in asked.steers if uuid in world.runs and world.runs[uuid].heard}
+        world.left.update({*asked.steers} - heard)
 
 
 def _close(world: "World", output: o.AnswerClose) -> None:
@@ -57,6 +61,22 @@ def _send(world: "World", output: o.SendPrompt) -> None:
     world.write(Prompt(output.turn))
 
 
+def _answer_steer(world: "World", output: o.AnswerSteer) -> None:
+    match output.outcome:
+        case "injected":
+            turn = next(asked for asked in world.unanswered() if not asked.concluded)
+            turn.steers.append(output.steer)
+            world.steers[output.steer] = turn
+        case "startedNewTurn":
+            world.add_prompt(output.steer)
+        case "promptRequired":
+            pass
+
+
+def _add(world: "World", output: o.SendSteer) -> None:
+    world.write(Addition(output.steer, output.priority))
+
+
 def _interrupt(world: "World", output: o.Interrupt) -> None:
     world.touch(alone=not output.cancel_queued)
     world.write(Stop(output.cancel_queued))
@@ -72,9 +92,9 @@ def _prepare(world: "World", output: o.PrepareAsk) -> None:
 
 def _preview(world: "World", output: r.PreviewFiles) -> None:
     world.previews.append(output.turn)
-    run = world.runs[output.turn]
-    for uuid in run.members:
-        world.prompts[uuid].concluded = world.prompts[uuid].answer is None
+    for run in world.runs_of(world.prompts[output.turn]):
+        for asked in world.asked_in(run):
+            asked.concluded = asked.answer is None
 
 
 def _ask(world: "World", output: o.AskClient | o.AskForm) -> None:
@@ -142,6 +162,8 @@ _ACTS: dict[type, Callable[["World", Any], None]] = {
     o.StartQuery: _start,
     o.StopQuery: _stop,
     o.SendPrompt: _send,
+    o.AnswerSteer: _answer_steer,
+    o.SendSteer: _add,
     o.Interrupt: _interrupt,
     o.CancelMessage: _drop,
     o.PrepareAsk: _prepare,

@@ -20,6 +20,8 @@ class Asked:
     sent: bool = False
     report: str | None = None
     """The report that it asked for."""
+    steers: list[str] = field(default_factory=list)
+    """Messages that were added to it."""
     concluded: bool = False
     """Its result came, and it waits for reports."""
 

@@ -1,10 +1,13 @@
 """What Claude Code is told and what it writes: its runs, its tools, commands and frames."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from machines import events as e
 from machines.outputs import Outcome
 from machines.results.usage import Tokens
+
+Priority = Literal["now", "next", "later"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,9 @@ class Run:
     name: str
     cycle: bool
     members: list[str]
+    """The messages it is of: prompts, and what was added to them."""
     began_with: int = 0
-    """How many of its prompts were there from the beginning; the others joined it."""
+    """How many of them were there from the beginning; the others joined it."""
     tokens: Tokens = field(default_factory=Tokens)
     expected: Outcome | None = None
     """How its prompts are to be answered, once its end is written."""
@@ -29,6 +33,8 @@ class Run:
     """An interrupt was written while it ran, or before all its frames were handled."""
     hit_alone: bool = False
     """… by the cancel of one prompt."""
+    heard: bool = False
+    """A frame of it was handled."""
     seen: bool = False
     """The client was told that it runs."""
     over: bool = False
@@ -67,6 +73,14 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """Command: a user message that is added to a turn."""
+
+    uuid: str
+    priority: Priority
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Command: an interrupt."""
 
@@ -88,4 +102,4 @@ class Reply:
     grants: bool
 
 
-Command = Prompt | Stop | Drop | Reply
+Command = Prompt | Addition | Stop | Drop | Reply

@@ -66,6 +66,12 @@ class Session(RuleBasedStateMachine):
         else:
             self.world.close()
 
+    @precondition(lambda self: self.world.marks and len(self.world.steers) < 4)
+    @rule(pick=PICKS)
+    def steers(self, pick: int) -> None:
+        """The client adds a message to what runs; without marks nothing tells whose result is whose."""
+        self.world.steer(prompts=pick % 4 == 3 and len(self.world.unanswered()) < 4)
+
     @precondition(lambda self: any(request.requested for request in self.world.requests.values()))
     @rule(pick=PICKS)
     def answers(self, pick: int) -> None:

@@ -3,6 +3,7 @@
 from machines import events as e
 from machines import outputs as o
 from tests.fuzz.effects import call_of
+from tests.fuzz.runs import Run
 from tests.fuzz.world import Rule, World
 
 REPORTS = (o.RefineCall, o.ReportProgress, o.ReportHook, o.ReturnCall, o.DenyCall, o.CloseCall)
@@ -46,14 +47,17 @@ class EndsWhole(Rule):
                 assert [call.id for call in world.open_calls()] == [], "INV-F2"
                 assert [request.ask for request in world.open_requests()] == [], "LIVE-P1"
             case o.AnswerPrompt(turn) if turn in world.runs:
-                run = world.runs[turn]
-                others = [uuid for uuid in run.members if world.prompts[uuid].answer is None]
-                if others == [turn] and not (run.cycle and not run.over):
-                    open_calls = [call.id for call in world.open_calls() if call.run is run]
-                    requests = [request.ask for request in world.open_requests() if request.run is run]
-                    assert (open_calls, requests) == ([], []), "INV-X2"
+                for run in world.runs_of(world.prompts[turn]):
+                    others = [asked.uuid for asked in world.asked_in(run) if asked.answer is None]
+                    if others == [turn] and not (run.cycle and not run.over):
+                        self._see_end(world, run)
             case _:
                 pass
+
+    def _see_end(self, world: World, run: Run) -> None:
+        open_calls = [call.id for call in world.open_calls() if call.run is run]
+        requests = [request.ask for request in world.open_requests() if request.run is run]
+        assert (open_calls, requests) == ([], []), "INV-X2"
 
 
 class NothingNew(Rule):
@@ -141,7 +145,7 @@ class Foreground(Rule):
             starts = turn is not None or isinstance(world.cause, e.MessageStarted | e.Result)
             assert starts, f"INV-T7: {world.cause} began work"
         if turn is not None and self.turn not in {None, turn}:
-            shared = world.runs.get(turn) is world.runs.get(self.turn or "")
+            shared = world.prompts[turn] in world.kin(world.prompts[self.turn])
             assert self.idled or shared, "INV-F3: a turn follows another without an end of its work"
         self.turn = turn
         if turn is not None:
@@ -180,8 +184,8 @@ class Interrupts(Rule):
             case o.Interrupt(cancel_queued), _:
                 self._see_late(world, cancel_queued)
             case o.CancelMessage(uuid), cause:
-                assert cause == e.PromptCancelRequested(uuid)
-                assert world.prompts[uuid].sent
+                assert cause == e.PromptCancelRequested(world.asked_by(uuid).uuid)
+                assert world.asked_by(uuid).sent
             case _:
                 pass
 
@@ -195,7 +199,7 @@ class Interrupts(Rule):
             case cause:
                 raise AssertionError(f"{cause} interrupts")
         assert not cancel_queued
-        assert all(world.prompts[uuid].cancelled == "alone" for uuid in started), "INV-X5"
+        assert all(world.asked_by(uuid).cancelled == "alone" for uuid in started), "INV-X5"
         assert self.stopped.isdisjoint(started), "interrupted twice"
         self.stopped.update(started)
 
@@ -232,7 +236,7 @@ class Lifespan(Rule):
                 self.opened += 1
             case _:
                 pass
-        late = (o.Ignored, o.AnswerPrompt, o.FailChange, o.StopTimer)
+        late = (o.Ignored, o.AnswerPrompt, o.AnswerSteer, o.FailChange, o.StopTimer)
         assert not world.closed or isinstance(output, late), f"INV-S3: {output}"
 
     def rest(self, world: World) -> None:

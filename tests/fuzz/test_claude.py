@@ -4,7 +4,7 @@ from itertools import count
 
 from machines import events as e
 from tests.fuzz.claude import Claude
-from tests.fuzz.runs import Command, Drop, Frame, Prompt, Reply, Stop, Text, Tool
+from tests.fuzz.runs import Addition, Command, Drop, Frame, Prompt, Reply, Stop, Text, Tool
 
 YES, ALONE, TOGETHER = 0, 0, 1
 
@@ -158,6 +158,28 @@ def test_an_interrupt_before_anything_started_only_drops_the_queue() -> None:
     assert written(kept) == ["running", "queued A"]
     assert kept.queue == ["A"]
     assert written(dropped) == ["running", "queued A", "cancelled A", "idle"]
+
+
+def test_r07_a_message_that_does_not_wait_takes_the_place_of_what_runs() -> None:
+    it = running(Prompt("B"))
+    tell(it, Addition("S", "now"))
+    it.start(ALONE)
+    it.request(YES)
+
+    assert written(it) == [
+        *("queued S", "result A aborted_streaming", "cancelled A"),
+        *("started S", "requesting S", "echo S", "MessageStarted"),
+    ]
+    assert it.queue == ["B"]
+
+
+def test_a_message_that_waits_longest_comes_behind_every_prompt_and_joins_nothing() -> None:
+    it = running(Addition("S", "later"), Prompt("B"))
+    assert it.queue == ["B", "S"]
+
+    it.go_on(TOGETHER)
+    it.go_on(TOGETHER)
+    assert it.queue == ["S"]
 
 
 def test_a_message_that_waits_can_be_dropped() -> None:

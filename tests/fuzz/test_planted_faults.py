@@ -15,6 +15,9 @@ Faults, each with the invariant that it breaks:
 11. a cancelled prompt that runs after all is shown (INV-X1)
 12. a call whose work was stopped is shown as if nothing had happened (M6)
 13. a prompt that runs together with another is never told to be in the conversation (INV-T7)
+14. what was added to a prompt outlives the prompt's cancel (M6.1, INV-X1)
+15. a turn ends with the half that an added message broke off (M4.5)
+16. a turn whose added message brings no result waits for it (M4.6, LIVE-T2)
 """
 
 from collections.abc import Callable
@@ -24,6 +27,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+import machines.turns.steering
 import machines.turns.work
 from machines import outputs as o
 from machines.permissions.asks import Asks
@@ -133,6 +137,20 @@ def forget_who_joins(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Turn, "insert", only_active)
 
 
+def forget_what_was_added(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Stops, "_disown_steers", lambda *_, **__: None)
+
+
+def end_with_the_first_half(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(machines.turns.steering, "ends_turn", lambda *_: True)
+
+
+def wait_for_a_message_without_a_result(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        Turns, "_is_finished", lambda self, turn: not turn.waiting_steers and turn.uuid in self.finished
+    )
+
+
 PLANTS: tuple[Plant, ...] = (
     settle_at_the_wrong_result,
     forget_the_withdrawal,
@@ -147,6 +165,9 @@ PLANTS: tuple[Plant, ...] = (
     show_what_was_cancelled,
     show_a_new_call,
     forget_who_joins,
+    forget_what_was_added,
+    end_with_the_first_half,
+    wait_for_a_message_without_a_result,
 )
 
 

@@ -62,6 +62,8 @@ class RightAnswer(Rule):
         if asked.cancelled:
             assert (outcome.stop_reason, outcome.failure) == ("cancelled", None), f"INV-T5: {output}"
             return
+        if is_steered(world, asked) and not _is_lost(world, asked):
+            return  # `Steered`
         if asked.concluded:
             assert outcome == world.runs[asked.uuid].expected, f"M14: {output}"
             return
@@ -85,10 +87,56 @@ class RightAnswer(Rule):
     def _by_result(self, world: World, asked: Asked, outcome: o.Outcome) -> None:
         run = world.frame.run if world.frame is not None else None
         assert run is not None
-        assert asked.uuid in run.members, f"INV-T6: {asked.uuid} is answered by the result of {run.name}"
+        assert asked in world.asked_in(run), f"INV-T6: {asked.uuid} is answered by the result of {run.name}"
         if run.hit_alone and outcome == o.Outcome("cancelled"):
             return  # the cancel of another prompt met the run that they shared, or the next one
         assert outcome == run.expected, f"M4.4: {asked.uuid} of {run.name}"
+
+
+class Steered(Rule):
+    """M4.5: a turn that was added to ends with its last message, or when something else comes before that.
+
+    Its answer is that of a result of its own, or plain when a message broke that off. It is the
+    answer of the prompts that shared a result with it, too.
+    """
+
+    def see(self, world: World, output: o.Output) -> None:
+        match output:
+            case o.AnswerSteer(_, "injected"):
+                asked = next(asked for asked in world.unanswered() if not asked.concluded)
+                assert not asked.cancelled, "added to a turn that is being stopped"
+            case o.AnswerSteer():
+                first = next((asked for asked in world.unanswered() if not asked.concluded), None)
+                stops = first is None or first.cancelled or world.conversation.phase != "ready"
+                assert stops, "a turn runs"
+            case o.SendSteer(_, "now"):
+                assert world.open_requests() == [], "M4.5: it would take a request away"
+            case o.AnswerPrompt(turn):
+                asked = world.prompts[turn]
+                if is_steered(world, asked) and not asked.cancelled:
+                    self._see_answer(world, asked, output.outcome)
+            case _:
+                pass
+
+    def _see_answer(self, world: World, asked: Asked, outcome: o.Outcome) -> None:
+        if _is_lost(world, asked):
+            return  # `RightAnswer`
+        runs = {run for each in world.kin(asked) for run in world.runs_of(each)}
+        own = outcome in {o.Outcome(), *(run.expected for run in runs)}
+        refused = asked.uuid in world.refused and _kind(outcome) is o.FailureKind.NO_RESULT
+        assert own or refused, f"{asked.uuid}: {outcome}"
+        waiting = [uuid for uuid in asked.steers if not self._is_done(world, uuid)]
+        run = world.frame.run if world.frame is not None else None
+        overtaken = run is not None and any(world.asked_by(uuid) is not asked for uuid in run.members)
+        assert waiting == [] or overtaken or asked.concluded, f"{asked.uuid} is answered without {waiting}"
+
+    def _is_done(self, world: World, uuid: str) -> bool:
+        run = world.runs.get(uuid)
+        if run is None:
+            return uuid in world.refused
+        ends = isinstance(world.cause, e.Result) and world.frame is not None and world.frame.run is run
+        silent = run.result is None and run.expected is not None
+        return run.over or ends or silent
 
 
 class Fifo(Rule):
@@ -162,6 +210,8 @@ class Accounted(Rule):
             for answer in self.answers
             if isinstance(world.cause, e.Result) and run is not None and answer.turn in run.members
         ]
+        if any(is_steered(world, world.prompts[answer.turn]) for answer in self.answers):
+            return  # what it used is that of several results
         for answer in self.answers:
             if world.prompts[answer.turn].concluded:
                 self._see_concluded(world, answer)
@@ -261,7 +311,10 @@ class NothingDropped(Rule):
 
     def _counts(self, world: World, run: Run | None) -> bool:
         served = world.process == "live" and world.conversation.phase == "ready"
-        return served and run is not None and not (run.touched or run.garbled or world.is_over(run))
+        if run is None or not served:
+            return False
+        stops = run.members and all(asked.cancelled for asked in world.asked_in(run))
+        return not (run.touched or run.garbled or stops or world.is_over(run))
 
 
 class OneActive(Rule):
@@ -270,6 +323,16 @@ class OneActive(Rule):
     def rest(self, world: World) -> None:
         turn = world.conversation.active_turn
         assert world.active_turns() == ([turn] if turn is not None else [])
+
+
+def is_steered(world: World, asked: Asked) -> bool:
+    """Something was added to the prompt, or to one that shares a result with it."""
+    return any(each.steers for each in world.kin(asked))
+
+
+def _is_lost(world: World, asked: Asked) -> bool:
+    """The process took its answer away."""
+    return isinstance(world.cause, e.StreamClosed | e.QueryStartFailed) and not asked.concluded
 
 
 def _kind(outcome: o.Outcome) -> o.FailureKind | None:
@@ -288,6 +351,7 @@ TURN_RULES: tuple[type[Rule], ...] = (
     AnsweredOnce,
     Inserted,
     RightAnswer,
+    Steered,
     Fifo,
     CancelledAtOnce,
     Accounted,

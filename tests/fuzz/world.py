@@ -15,7 +15,7 @@ from machines.conversation import Conversation
 from tests.fuzz.claude import Claude
 from tests.fuzz.effects import carry_out
 from tests.fuzz.facts import Asked, Call, Request
-from tests.fuzz.runs import Frame, Prompt, Run, Text
+from tests.fuzz.runs import Addition, Frame, Prompt, Run, Text
 
 
 class Rule:
@@ -54,7 +54,10 @@ class World:
         self.frame: Frame | None = None
         """The frame that is being handled, and the event of it or of another source."""
         self.prompts: dict[str, Asked] = {}
+        self.steers: dict[str, Asked] = {}
+        """The prompt that each message was added to."""
         self.runs: dict[str, Run] = {}
+        """What each prompt or added message runs in."""
         self.refused: set[str] = set()
         self.calls: dict[str, Call] = {}
         self.requests: dict[str, Request] = {}
@@ -66,6 +69,8 @@ class World:
         self.work = "idle"
         self.closed = False
         self.delivered: deque[Frame] = deque(maxlen=30)
+        self.left: set[str] = set()
+        """Messages whose prompt was answered before they ran."""
         self._drops_message = False
 
     def new_id(self, kind: str) -> str:
@@ -117,7 +122,31 @@ class World:
             return False
         if run.over or run.cycle or not run.members:
             return run.over
-        return all(self.prompts[uuid].answer is not None for uuid in run.members)
+        return all(self.is_answered(uuid) for uuid in run.members)
+
+    def asked_by(self, uuid: str) -> Asked:
+        """The prompt that a message is, or was added to."""
+        return self.steers[uuid] if uuid in self.steers else self.prompts[uuid]
+
+    def is_answered(self, uuid: str) -> bool:
+        """Nothing of the message belongs to a prompt any more; what was left alone is work of its own."""
+        return uuid not in self.left and self.asked_by(uuid).answer is not None
+
+    def asked_in(self, run: Run) -> list[Asked]:
+        """The prompts that a run is of, in the order received."""
+        return sorted({self.asked_by(uuid) for uuid in run.members}, key=lambda asked: asked.number)
+
+    def runs_of(self, asked: Asked) -> list[Run]:
+        """What a prompt and the messages that were added to it ran in."""
+        return [self.runs[uuid] for uuid in (asked.uuid, *asked.steers) if uuid in self.runs]
+
+    def kin(self, asked: Asked) -> set[Asked]:
+        """The prompts that share a run with it, or with one that does."""
+        kin, new = {asked}, {asked}
+        while new:
+            new = {other for each in new for run in self.runs_of(each) for other in self.asked_in(run)} - kin
+            kin |= new
+        return kin
 
     def active_turns(self) -> list[str]:
         """Turns whose lifecycle says that output belongs to them."""
@@ -128,13 +157,21 @@ class World:
 
     def prompt(self, *, report: bool = False) -> None:
         """`session/prompt`, of a client that may want to know the files it changed."""
-        asked = Asked(self.new_id("prompt"), len(self.prompts))
-        self.prompts[asked.uuid] = asked
-        if self.conversation.phase in {"closing", "closed"}:
-            asked.cancelled = "close"
-        elif report:
+        asked = self.add_prompt(self.new_id("prompt"))
+        if report and not asked.cancelled:
             asked.report = self.new_id("report")
         self.feed(e.PromptReceived(asked.uuid, report=asked.report))
+
+    def add_prompt(self, uuid: str) -> Asked:
+        """A prompt is there to be answered."""
+        asked = self.prompts[uuid] = Asked(uuid, len(self.prompts))
+        if self.conversation.phase in {"closing", "closed"}:
+            asked.cancelled = "close"
+        return asked
+
+    def steer(self, *, prompts: bool) -> None:
+        """`_session/steering`, which without a turn is a prompt or nothing."""
+        self.feed(e.SteerReceived(self.new_id("steer"), prompt_when_idle=prompts))
 
     def cancel(self) -> None:
         """`session/cancel`."""
@@ -230,6 +267,8 @@ class World:
         """What the intake of a session does with a frame."""
         self.delivered.append(frame)
         event, run = frame.event, frame.run
+        if run is not None:
+            run.heard = True
         if isinstance(event, Text):
             self._show_text(run)
             return
@@ -272,7 +311,9 @@ class World:
     def _waits_for_prompts(self) -> bool:
         """A prompt has no answer, or Claude Code may still run one that was cancelled."""
         claude = self.claude
-        unread = claude is not None and any(isinstance(command, Prompt) for command in claude.inbox)
+        unread = claude is not None and any(
+            isinstance(command, Prompt | Addition) for command in claude.inbox
+        )
         queued = claude is not None and bool(claude.queue)
         return bool(self.unanswered()) or unread or queued or any(run.members for run in self.met())
 

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from tests.e2e.chat import SLEEP, Chat, bash, script, slow, use
+from tests.e2e.chat import SLEEP, WELL, Chat, bash, script, slow, use
 from tests.e2e.permissions.kinds import ChatAs
 from tests.support.rpc import Call, Json, never
 
@@ -192,4 +192,34 @@ async def test_steering_while_the_turn_waits_for_a_subagent(chat_as: ChatAs) -> 
     assert (await call.result())["stopReason"] == "end_turn"
     assert chat.text().startswith("Started.")
     assert "Steered." in chat.text()
+    await chat.is_well()
+
+
+async def test_a_cancel_of_the_prompt_alone_means_what_was_added_to_it_too(chat_as: ChatAs) -> None:
+    """With a question open it waits in Claude Code's queue, which an interrupt alone leaves as it is."""
+    chat = await chat_as("plain")
+    chat.client.on_permission(never)
+    call = chat.prompt(script([bash("touch made")], ["Not said."]))
+    await chat.client.wait_question(since=chat.start)
+    assert await steer(chat, script(["Nor this."])).result() == INJECTED
+    chat.client.notify("$/cancel_request", {"requestId": call.id})
+    assert (await call.result())["stopReason"] == "cancelled"
+    await chat.is_well()
+    assert chat.text() == WELL
+    assert not (chat.project / "made").exists()
+
+
+async def test_a_prompt_that_comes_before_the_added_message_has_an_answer_of_its_own(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    with chat.client.one_write():
+        first = chat.prompt(script([slow(10)]))
+        steered = steer(chat, script(["Added."]))
+    assert await steered.result() == INJECTED
+    await chat.client.wait_update("agent_message_chunk", since=chat.start)
+    second = chat.prompt(script(["Second."]))
+    answers = [await each.message() for each in (first, second)]
+    assert [answer.body["result"]["stopReason"] for answer in answers] == ["end_turn", "end_turn"]
+    assert answers[0].seq < answers[1].seq
+    assert chat.text(since=answers[0].seq).startswith("Second.")
+    await chat.client.wait_for(lambda body: "Added." in str(body), since=answers[0].seq)
     await chat.is_well()

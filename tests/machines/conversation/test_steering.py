@@ -113,6 +113,146 @@ def test_m8_3_the_open_call_of_a_stopped_subagent_is_no_failure_of_the_next_turn
     assert of(o.AnswerPrompt, talk(begin("B"), result("B"))) == [answered("B")]
 
 
+@pytest.mark.parametrize("end", ["completed", "cancelled"])
+def test_m4_6_a_message_that_ends_without_a_result_does_not_hang_the_turn(end: e.CommandState) -> None:
+    talk = working()
+    talk(steer(), aborted("A"), *moved("cancelled", "A"), *moved("started", "s"), e.Echoed("s"), MESSAGE)
+    (answer,) = of(o.AnswerPrompt, talk(*moved(end, "s"), IDLE))
+    assert answer.outcome.failure is not None
+    assert answer.outcome.failure.kind is o.FailureKind.NO_RESULT
+
+
+def test_m4_5_a_prompt_that_is_refused_is_answered_by_what_was_added_to_it() -> None:
+    talk = Talk(prompt("A"), steer(), RUNNING, *moved("queued", "A"), *moved("refused", "A"))
+    assert of(o.AnswerPrompt, talk(IDLE, RUNNING, *moved("queued", "s"))) == []
+    talk(*moved("started", "s"), e.Echoed("s"), MESSAGE)
+    assert talk.inserted == ["A"]
+    assert of(o.AnswerPrompt, talk(result("s"), *moved("completed", "s"), IDLE)) == [answered("A")]
+
+
+def test_m4_5_the_call_that_a_message_broke_off_is_closed_at_once() -> None:
+    talk = working()
+    talk(e.ToolStarted(e.ToolUse("toolu_1", "Bash")), steer())
+    assert [closed.call for closed in of(o.CloseCall, talk(aborted("A")))] == ["toolu_1"]
+
+
+# ── a prompt comes before what was added ──────────────────────────────────────
+
+
+def overtaken() -> Talk:
+    """A waits for what was added to it before it began; B is received, and A has its result."""
+    talk = Talk(prompt("A"), steer(), begin("A"), prompt("B"))
+    assert of(o.AnswerPrompt, talk(result("A"), *moved("completed", "A"), *moved("started", "B"))) == []
+    return talk
+
+
+def test_m4_1_the_request_for_a_prompt_alone_ends_the_turn_before() -> None:
+    talk = overtaken()
+    assert of(o.AnswerPrompt, talk(e.Requesting(("B",)))) == [answered("A")]
+    assert talk.inserted == ["A", "B"]
+    assert of(o.AnswerPrompt, talk(e.Echoed("B"), MESSAGE, result("B"), *moved("completed", "B"))) == [
+        answered("B")
+    ]
+    late = talk(*moved("started", "s"), e.Requesting(("s",)), e.Echoed("s"), MESSAGE)
+    assert of(o.ReportWork, late) == [o.ReportWork("running")], "work of its own"
+    assert talk.session.admits_text
+
+
+def test_m4_3_the_request_for_both_keeps_them_together() -> None:
+    talk = overtaken()
+    outputs = talk(e.Echoed("B"), *moved("started", "s"), e.Requesting(("B", "s")), e.Echoed("s"), MESSAGE)
+    assert of(o.AnswerPrompt, outputs) == []
+    assert talk.inserted == ["A", "B"]
+    assert of(o.AnswerPrompt, talk(result("B", "s"), *moved("completed", "B", "s"), IDLE)) == [
+        answered("A"),
+        answered("B"),
+    ]
+
+
+def test_m8_3_calls_of_a_message_that_was_left_end_with_its_result() -> None:
+    talk = overtaken()
+    talk(e.Requesting(("B",)), e.Echoed("B"), MESSAGE, steer("t"), result("B"), *moved("completed", "B"))
+    talk(*moved("started", "s"), e.Requesting(("s",)), e.Echoed("s"), MESSAGE)
+    talk(e.ToolStarted(e.ToolUse("toolu_1", "Bash")))
+    assert [closed.call for closed in of(o.CloseCall, talk(aborted("s")))] == ["toolu_1"]
+
+
+# ── a cancel ends what was added ──────────────────────────────────────────────
+
+
+def test_m6_1_a_cancel_of_the_prompt_takes_its_messages_back() -> None:
+    talk = working()
+    talk(dispatched("toolu_1"), asked("ask", "toolu_1"), prepared("ask"), steer())
+    outputs = talk(e.PromptCancelRequested("A"))
+    assert of((o.CancelMessage, o.Interrupt), outputs) == [
+        o.CancelMessage("s"),
+        o.Interrupt(cancel_queued=False),
+    ]
+    talk(aborted("A"), *moved("cancelled", "A"), IDLE)
+    assert not talk.session.is_busy
+
+
+def test_m6_1_who_shared_what_a_message_broke_off_has_an_answer() -> None:
+    talk = Talk(prompt("A"), prompt("B"), RUNNING, *moved("started", "A", "B"), steer())
+    outputs = talk(aborted("A", "B"), *moved("cancelled", "A", "B"), e.PromptCancelRequested("A"))
+    assert of(o.AnswerPrompt, outputs) == [answered("B")]
+    assert talk.inserted == ["A", "B"]
+
+
+def test_m6_1_a_prompt_that_waits_is_taken_back_with_its_messages() -> None:
+    talk = Talk(prompt("A"), steer())
+    outputs = talk(e.PromptCancelRequested("A"))
+    assert of((o.CancelMessage, o.AnswerPrompt), outputs) == [
+        o.CancelMessage("s"),
+        answered("A", "cancelled"),
+        o.CancelMessage("A"),
+    ]
+
+
+def test_inv_x1_a_message_of_a_cancelled_prompt_that_runs_after_all_is_hidden_and_stopped() -> None:
+    talk = working()
+    talk(steer(), e.PromptCancelRequested("A"), aborted("A"), *moved("cancelled", "A"))
+    outputs = talk(*moved("started", "s"), e.Requesting(("s",)), e.Echoed("s"), MESSAGE)
+    assert of(o.Interrupt, outputs) == [o.Interrupt(cancel_queued=False)]
+    assert not talk.session.admits_text
+    assert of(o.AnswerPrompt, talk(aborted("s"), IDLE, prompt("B"), begin("B"), result("B"))) == [
+        answered("B")
+    ]
+
+
+# ── a Claude Code that does not tell where a message is ───────────────────────
+
+
+def unmarked(turn: str) -> tuple[e.Event, ...]:
+    return (e.Requesting(()), e.Echoed(turn), MESSAGE)
+
+
+def test_m4_5_the_echo_alone_tells_that_a_message_runs() -> None:
+    talk = Talk(prompt("A"), RUNNING, unmarked("A"), steer())
+    assert of(o.AnswerPrompt, talk(aborted(), unmarked("s"), result())) == []
+    assert of(o.AnswerPrompt, talk(IDLE)) == [answered("A")]
+
+
+def test_m4_5_a_command_without_an_echo_has_its_result() -> None:
+    talk = Talk(prompt("A"), RUNNING, unmarked("A"), steer())
+    assert of(o.AnswerPrompt, talk(aborted(), MESSAGE, result(num_turns=0), IDLE)) == [answered("A")]
+
+
+def test_inv_x1_a_cancelled_message_that_is_not_dropped_is_hidden() -> None:
+    talk = Talk(prompt("A"), RUNNING, unmarked("A"), steer())
+    talk(CANCEL, aborted(), unmarked("s"))
+    assert not talk.session.admits_text
+    talk(prompt("B"))
+    assert of(o.AnswerPrompt, talk(aborted(), unmarked("B"), result())) == [answered("B")]
+
+
+def test_inv_t6_the_result_of_a_message_that_was_left_is_nobodys() -> None:
+    talk = Talk(prompt("A"), RUNNING, unmarked("A"), prompt("B"), steer(), prompt("C"))
+    talk(result(), unmarked("B"), result(), unmarked("s"))
+    assert of(o.AnswerPrompt, talk(result())) == []
+    assert of(o.AnswerPrompt, talk(unmarked("C"), result())) == [answered("C")]
+
+
 # ── nothing to add to ─────────────────────────────────────────────────────────
 
 

@@ -183,12 +183,14 @@ def test_m8_3_kept_calls_stay_open() -> None:
 @pytest.mark.contract("CY-017")
 def test_m8_3_the_end_of_a_cycle_closes_what_never_ran() -> None:
     shown = Shown()
-    shown(STARTED, ToolDispatched(ToolUse("whole", "Bash")))
+    child = ToolUse("child", "Bash", {}, parent="agent")
+    shown(STARTED, ToolDispatched(ToolUse("whole", "Bash")), ToolStarted(child))
 
-    shown.calls.close_abandoned()
+    shown.calls.close_abandoned(lambda use: use.parent == "agent")
 
     assert shown.told() == [o.CloseCall("call", ABANDONED)]
     assert "whole" in shown.calls
+    assert "child" in shown.calls
 
 
 def test_m8_a_plan_is_shown_as_a_plan() -> None:
