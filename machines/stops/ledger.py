@@ -37,13 +37,10 @@ class Ledger:
     def __contains__(self, uuid: str) -> bool:
         return uuid in self.orphans
 
-    @property
-    def is_empty(self) -> bool:
-        """Nothing of an answered prompt is left in Claude Code."""
-        return not self.orphans
-
-    def may_run(self, *, marked: bool) -> bool:
-        """What runs and names no message may be of one; `marked` when each says that it starts."""
+    def may_run(self, uuids: tuple[str, ...] = (), *, marked: bool) -> bool:
+        """What runs may be of such messages, all that it names if any; `marked` when each tells its start."""
+        if uuids:
+            return self.orphans.keys() >= {*uuids}
         return any(orphan.entry != "pending" or not marked for orphan in self.orphans.values())
 
     def add(self, uuid: str, orphan: Orphan) -> None:
@@ -53,11 +50,12 @@ class Ledger:
     def stop(self, uuids: Iterable[str] | None = None) -> bool:
         """Whether an interrupt is due for these messages, which run together, or for all.
 
-        One that was written for any of them meets all; from now on they count as stopped.
+        One that was written for any of them meets all; from now on they count as stopped. None is
+        due when they run together with another one.
         """
-        named = self.orphans if uuids is None else uuids
+        named = [*(self.orphans if uuids is None else uuids)]
         found = [self.orphans[uuid] for uuid in named if uuid in self.orphans]
-        due = bool(found) and not any(orphan.stopped for orphan in found)
+        due = bool(found) and len(found) == len(named) and not any(orphan.stopped for orphan in found)
         for orphan in found:
             orphan.stopped = True
         return due

@@ -12,6 +12,7 @@ from machines.stops.cancel import EndReported, Stop
 from machines.stops.ledger import BEHIND_ALL, Entry, Orphan
 from machines.tools.calls import Calls
 from machines.tools.tool_call import Occasion
+from machines.turns import steering
 from machines.turns.turn import Activate, Join, Turn, Withdraw
 from machines.turns.work import Work
 
@@ -44,11 +45,10 @@ class Stops:
         self._stop_asking()
         work.children.cancel()
         self._companions.interrupted()
-        self._answer_settling()
-        self._withdraw(work.turns.waiting())
+        self._end_all_but(active)
         if active is not None:
             self._disown_steers(active)
-            self._release_held(active)
+            self._release(active)
         if work.turns.active is not None:
             self._feed.put(StartTimer(Timer.FORCE_CANCEL))
         elif work.foreground.is_idle:
@@ -91,8 +91,15 @@ class Stops:
             return
         known = event.uuid in work.ledger
         work.ledger.move(event.uuid, event.state)
-        if known and event.state == "started":
+        if event.state != "started":
+            return
+        active = work.turns.active
+        if known and active is not None and steering.is_broken_off(active):
+            work.hand_off(active)
+        if known:
             self._hide_orphan()
+        elif active is None and event.uuid not in work.turns.steered and not work.ledger.may_run(marked=True):
+            work.renew()  # what was added to a turn and left by it runs now, for itself
 
     def echo_orphan(self, uuid: str) -> None:
         """The same where no lifecycle frames tell: the echo is the start, and nothing runs beside it."""
@@ -150,8 +157,7 @@ class Stops:
         work.sync_requests(withdrawn=True)
         self._calls.close_all(Occasion.CANCELLED)
         work.children.lose(cancelled=True)
-        self._answer_settling()
-        self._withdraw(work.turns.waiting())
+        self._end_all_but(work.turns.active)
         work.end_work(Outcome("cancelled"))
         if work.turns.active is not None:
             work.conclude([work.turns.active], Outcome("cancelled"))
@@ -177,17 +183,22 @@ class Stops:
         self._asks.cancel_all(work.tasks.background_agents() if work.children.keeps_requests else ())
         self._work.sync_requests(withdrawn=True)
 
-    def _release_held(self, active: Turn) -> None:
+    def _release(self, active: Turn) -> None:
         """A turn that only waits is answered at once, with what it used (M6 step 7)."""
         work = self._work
         if active.phase == "held" and work.foreground.is_idle:
             work.owed += 1
             work.settle([active], Outcome("cancelled"))
+        elif steering.is_broken_off(active):
+            work.settle([active], Outcome("cancelled"))
 
-    def _answer_settling(self) -> None:
-        """The same for those that wait for nothing but the files they changed."""
-        for turn in self._work.turns.settling():
-            self._answer_cancelled(turn)
+    def _end_all_but(self, active: Turn | None) -> None:
+        """Answer what waits as received: for Claude Code, or for nothing but the files it changed."""
+        for turn in self._work.turns:
+            if turn.phase == "settling":
+                self._answer_cancelled(turn)
+            elif turn is not active:
+                self._withdraw([turn])
 
     def _answer_cancelled(self, turn: Turn) -> None:
         turn.outcome = Outcome("cancelled")
@@ -206,10 +217,13 @@ class Stops:
             work.turns.active = batch[0]
             self._feed(batch[0], Activate())
             return
+        if steering.is_broken_off(turn):
+            work.settle([turn], Outcome("cancelled"))
+            return
         self._feed(work.cancel, Stop())
         self._stop_asking()
         self._companions.interrupted()
-        self._release_held(turn)
+        self._release(turn)
         if work.turns.active is turn:
             self._feed.put(StartTimer(Timer.FORCE_CANCEL))
         self._feed.put(Interrupt(cancel_queued=False))

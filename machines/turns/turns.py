@@ -72,8 +72,9 @@ class Turns:
         return [turn for turn in self if turn.phase != "settling" and self._is_finished(turn)]
 
     def is_done(self, turn: Turn) -> bool:
-        """Claude Code is done with the active one, whose result has not come."""
-        return turn.phase == "working" and turn.uuid in self.finished
+        """Claude Code is done with the active one as far as it took it up, and the result has not come."""
+        runs = turn.phase == "working" or (turn.phase == "steered" and not turn.answered_since)
+        return runs and self.finished.keys() >= {turn.uuid, *(turn.steers & self.started)}
 
     def _is_finished(self, turn: Turn) -> bool:
         return self.finished.keys() >= {turn.uuid, *turn.waiting_steers}

@@ -114,10 +114,10 @@ class Work:
         named, active = self.turns.named(event.uuids), self.turns.active
         overtaken = active is not None and bool(named) and steering.is_broken_off(active)
         if active is not None and active not in named and (overtaken or self._is_lost(active)):
-            self._hand_off(active)
+            self.hand_off(active)
         for turn in named:
             self._take_up(turn, asked=True)
-        may_be_old = self.ledger.may_run(marked=self.marked) if not event.uuids else not self.ledger.is_empty
+        may_be_old = self.ledger.may_run(event.uuids, marked=self.marked)
         if not named and self.turns.active is None and not may_be_old:
             self.renew()
 
@@ -129,7 +129,7 @@ class Work:
             return
         may_share = active is not None and steering.may_share(active, marked=self.marked)
         if active is not None and not (may_share or self._folds_into(active)):
-            self._hand_off(active)
+            self.hand_off(active)
         self.end_reports()
         self._take_up(turn, asked=True)
 
@@ -326,7 +326,7 @@ class Work:
         """Claude Code is done with it and does something else: no result will come."""
         return self.turns.is_done(active) and not self.cancel.in_effect
 
-    def _hand_off(self, active: Turn) -> None:
+    def hand_off(self, active: Turn) -> None:
         """Another prompt's output begins: what is known of this turn is its answer."""
         if self._is_lost(active):
             self._settle_lost(active, promote=False)
@@ -338,7 +338,7 @@ class Work:
     def _take_own_result(self, result: Result, turns: tuple[Turn, ...]) -> None:
         active = self.turns.active
         if active is not None and active not in turns:
-            self._hand_off(active)
+            self.hand_off(active)
         if self.turns.active is None:
             self.activate(turns[0])
         turn, outcome = turns[0], outcome_of(result, cancelled=self.cancel.in_effect)

@@ -211,7 +211,9 @@ class Accounted(Rule):
             if isinstance(world.cause, e.Result) and run is not None and answer.turn in run.members
         ]
         if any(is_steered(world, world.prompts[answer.turn]) for answer in self.answers):
-            return  # what it used is that of several results
+            for answer in self.answers:
+                self._see_steered(world, answer)
+            return
         for answer in self.answers:
             if world.prompts[answer.turn].concluded:
                 self._see_concluded(world, answer)
@@ -219,6 +221,20 @@ class Accounted(Rule):
                 assert answer.usage is None
         if by_result and run is not None and not any(world.prompts[uuid].concluded for uuid in run.members):
             assert by_result[-1].usage == _usage(run)
+
+    def _see_steered(self, world: World, answer: o.AnswerPrompt) -> None:
+        """What it used is that of all its results; of prompts that share some, each has what it has."""
+        asked = world.prompts[answer.turn]
+        failed = asked.cancelled or answer.outcome.failure is not None
+        if failed or asked.concluded or world.kin(asked) != {asked}:
+            return
+        used = Tokens()
+        for run in dict.fromkeys(world.runs_of(asked)):
+            ends = world.frame is not None and world.frame.run is run and isinstance(world.cause, e.Result)
+            used = used.plus(run.tokens) if run.over or ends else used
+        assert answer.usage == (Usage(used, ((MODEL, used),)) if used != Tokens() else None), (
+            f"INV-T8: {answer}"
+        )
 
     def _see_concluded(self, world: World, answer: o.AnswerPrompt) -> None:
         """It waited for reports: what it used was known before."""

@@ -122,6 +122,14 @@ def test_m4_6_a_message_that_ends_without_a_result_does_not_hang_the_turn(end: e
     assert answer.outcome.failure.kind is o.FailureKind.NO_RESULT
 
 
+def test_m4_6_a_turn_without_a_result_is_lost_when_a_prompt_begins_before_what_was_added() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), steer(), *moved("completed", "A"), IDLE)
+    talk(RUNNING, *moved("started", "B"))
+    (answer,) = of(o.AnswerPrompt, talk(e.Requesting(("B",))))
+    assert (answer.turn, answer.outcome.failure is not None) == ("A", True)
+    assert of(o.AnswerPrompt, talk(e.Echoed("B"), MESSAGE, result("B"))) == [answered("B")]
+
+
 def test_m4_5_a_prompt_that_is_refused_is_answered_by_what_was_added_to_it() -> None:
     talk = Talk(prompt("A"), steer(), RUNNING, *moved("queued", "A"), *moved("refused", "A"))
     assert of(o.AnswerPrompt, talk(IDLE, RUNNING, *moved("queued", "s"))) == []
@@ -195,7 +203,7 @@ def test_m6_1_a_cancel_of_the_prompt_takes_its_messages_back() -> None:
 def test_m6_1_who_shared_what_a_message_broke_off_has_an_answer() -> None:
     talk = Talk(prompt("A"), prompt("B"), RUNNING, *moved("started", "A", "B"), steer())
     outputs = talk(aborted("A", "B"), *moved("cancelled", "A", "B"), e.PromptCancelRequested("A"))
-    assert of(o.AnswerPrompt, outputs) == [answered("B")]
+    assert of(o.AnswerPrompt, outputs) == [answered("B"), answered("A", "cancelled")]
     assert talk.inserted == ["A", "B"]
 
 
@@ -218,6 +226,36 @@ def test_inv_x1_a_message_of_a_cancelled_prompt_that_runs_after_all_is_hidden_an
     assert of(o.AnswerPrompt, talk(aborted("s"), IDLE, prompt("B"), begin("B"), result("B"))) == [
         answered("B")
     ]
+
+
+def test_m6_7_a_turn_that_waits_for_a_message_alone_is_answered_at_once() -> None:
+    talk = overtaken()
+    outputs = talk(CANCEL)
+    assert of(o.AnswerPrompt, outputs) == [answered("B", "cancelled"), answered("A", "cancelled")]
+    talk(e.Requesting(("B",)), e.Echoed("B"), MESSAGE)
+    assert not talk.session.admits_text
+
+
+def test_inv_x5_such_a_cancel_alone_interrupts_nobody() -> None:
+    talk = overtaken()
+    outputs = talk(e.PromptCancelRequested("A"))
+    assert of((o.AnswerPrompt, o.Interrupt), outputs) == [answered("A", "cancelled")]
+    assert of(o.AnswerPrompt, talk(begin("B"), result("B"))) == [answered("B")]
+
+
+def test_inv_x1_a_cancelled_prompt_that_runs_first_is_no_part_of_the_turn() -> None:
+    talk = Talk(prompt("A"), steer(), begin("A"), prompt("B"), e.PromptCancelRequested("B"))
+    talk(result("A"), *moved("completed", "A"))
+    outputs = talk(*moved("started", "B"), e.Requesting(("B",)), e.Echoed("B"), MESSAGE)
+    assert of((o.AnswerPrompt, o.Interrupt), outputs) == [answered("A"), o.Interrupt(cancel_queued=False)]
+    assert not talk.session.admits_text
+
+
+def test_inv_x3_what_a_turn_left_is_shown_after_a_cancel_of_another() -> None:
+    talk = overtaken()
+    talk(e.Requesting(("B",)), e.Echoed("B"), MESSAGE, e.PromptCancelRequested("B"), aborted("B"))
+    talk(*moved("cancelled", "B"), *moved("started", "s"), MESSAGE)
+    assert talk.session.admits_text
 
 
 # ── a Claude Code that does not tell where a message is ───────────────────────
