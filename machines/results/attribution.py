@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from machines.events import Result
 from machines.stops.ledger import Ledger
+from machines.turns import steering
 from machines.turns.turn import Turn
 from machines.turns.turns import Turns
 
@@ -38,6 +39,8 @@ def attribute(result: Result, turns: Turns, ledger: Ledger) -> Attribution:
     if result.origin in AUTONOMOUS_ORIGINS and not any(turn.phase != "held" for turn in named):
         return Autonomous()
     ledger.consume(result.uuids)  # also of prompts that were folded into a turn and cancelled
+    if any(steering.is_repeated(turn, result) for turn in named):
+        return Consumed()
     if named:
         return Own(tuple(named))
     if result.uuids:

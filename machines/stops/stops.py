@@ -211,14 +211,14 @@ class Stops:
             self._feed(other, Join())
         work.conclude(shared, turn.outcome, counts=False)
         self._disown_steers(turn, alone=True)
+        if steering.is_broken_off(turn):  # nothing of it runs
+            work.settle([turn], Outcome("cancelled"))
+            return
         batch = [other for other in work.turns.waiting() if other.is_taken_up]
         if batch:
             work.conclude([turn], Outcome("cancelled"))
             work.turns.active = batch[0]
             self._feed(batch[0], Activate())
-            return
-        if steering.is_broken_off(turn):
-            work.settle([turn], Outcome("cancelled"))
             return
         self._feed(work.cancel, Stop())
         self._stop_asking()

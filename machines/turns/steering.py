@@ -40,6 +40,11 @@ def ends_turn(turns: Turns, turn: Turn, result: Result, outcome: Outcome) -> boo
     return False
 
 
+def is_repeated(turn: Turn, result: Result) -> bool:
+    """It is the half that was broken off once more."""
+    return is_broken_off(turn) and turn.uuid in result.uuids and turn.steers.isdisjoint(result.uuids)
+
+
 def is_answered(turn: Turn) -> bool:
     """Nothing that was added still waits, and a result came after the last of it was picked up."""
     return turn.answered_since and not turn.waiting_steers

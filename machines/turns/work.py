@@ -293,7 +293,7 @@ class Work:
             self._feed(turn, Steer())
         self.turns.active = turn
         self.renew()
-        self.ledger.clear(before=turn.place)
+        self.ledger.pass_by(turn.place, marked=self.marked)
         self._calls.forget_dropped()
         self._tally.begin()
         self._unowed = 0

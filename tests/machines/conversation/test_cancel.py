@@ -6,6 +6,7 @@ from machines import events as e
 from machines import outputs as o
 from tests.machines.talk import (
     CANCEL,
+    FORCE,
     IDLE,
     INTERRUPT,
     INTERRUPT_ONE,
@@ -77,4 +78,12 @@ def test_m7_a_prompt_that_becomes_active_does_not_bring_back_one_cancelled_behin
     assert talk(result("A") if marks else result())[-1] == answered("A")
     talk(*(moved("started", "B") if marks else ()), e.Requesting(uuids), e.Echoed("B"))
     assert talk(MESSAGE, result(*uuids), IDLE) == []
+    assert not talk.session.admits_text
+
+
+def test_inv_x1_who_runs_with_a_prompt_that_was_cancelled_before_stays_hidden_after_the_force() -> None:
+    talk = Talk(prompt("A"), prompt("B"), cancel("A"), RUNNING, *moved("queued", "A", "B"))
+    talk(e.Echoed("A"), *moved("started", "A", "B"), e.Requesting(("A", "B")), e.Echoed("B"), MESSAGE)
+    talk(CANCEL, FORCE)
+    talk(e.Requesting(("A", "B")), MESSAGE)
     assert not talk.session.admits_text

@@ -144,6 +144,15 @@ def test_m4_5_the_call_that_a_message_broke_off_is_closed_at_once() -> None:
     assert [closed.call for closed in of(o.CloseCall, talk(aborted("A")))] == ["toolu_1"]
 
 
+def test_inv_t8_a_half_that_comes_twice_counts_once() -> None:
+    talk = working()
+    half = aborted("A", used=(3, 5))
+    talk(steer(), half, half, *moved("started", "s"), e.Requesting(("s",)), e.Echoed("s"), MESSAGE)
+    (answer,) = of(o.AnswerPrompt, talk(result("s", used=(4, 6))))
+    assert answer.usage is not None
+    assert (answer.usage.tokens.input, answer.usage.tokens.output) == (7, 11)
+
+
 # ── a prompt comes before what was added ──────────────────────────────────────
 
 
@@ -240,7 +249,8 @@ def test_inv_x5_such_a_cancel_alone_interrupts_nobody() -> None:
     talk = overtaken()
     outputs = talk(e.PromptCancelRequested("A"))
     assert of((o.AnswerPrompt, o.Interrupt), outputs) == [answered("A", "cancelled")]
-    assert of(o.AnswerPrompt, talk(begin("B"), result("B"))) == [answered("B")]
+    assert [work.state for work in of(o.ReportWork, outputs)] == ["idle", "running"]
+    assert of(o.AnswerPrompt, talk(e.Requesting(("B",)), result("B"))) == [answered("B")]
 
 
 def test_inv_x1_a_cancelled_prompt_that_runs_first_is_no_part_of_the_turn() -> None:
