@@ -42,12 +42,14 @@ class Intake:
                 self._work.fail(turn, failure)
 
     def steer(self, event: SteerReceived, *, at_once: bool) -> bool:
-        """Add to the turn that runs; False when none does, or the one that does is being stopped.
+        """Add to the first turn that is not ending or being stopped; False when there is none.
 
         `at_once`: there is a process to write to; else `send_again` writes it to the next one.
         """
-        turn = next((turn for turn in self._turns if turn.phase != "settling"), None)
-        if turn is None or self._work.cancel.in_effect:
+        stopping = self._turns.active if self._work.cancel.in_effect else None
+        ending = [stopping, *self._turns.settling()]
+        turn = next((turn for turn in self._turns if turn not in ending), None)
+        if turn is None:
             return False
         self._turns.steer(event.steer, turn)
         if turn.phase in {"working", "held", "steered"}:

@@ -136,13 +136,13 @@ class Work:
     def note_message(self, lane: str | None) -> None:
         """A message starts; without a turn it is work that Claude Code started itself (M5)."""
         self.children.speak(lane)
-        queued = any(turn.phase == "queued" for turn in self.turns)
-        if (
-            lane is None
-            and self.foreground.is_idle
-            and self.cancel.admits_new
-            and (self.marked or not queued)
-        ):
+        if lane is not None:
+            return
+        if self.turns.active is None and self.turns.following() is not None:
+            self.end_reports()  # a command that asks no model: its output is all that tells
+            self.promote()
+        may_be_own = self.marked or not any(turn.phase == "queued" for turn in self.turns)
+        if may_be_own and self.foreground.is_idle and self.cancel.admits_new:
             self._feed(self.foreground, CycleStarted())
 
     # ── results and idles ──

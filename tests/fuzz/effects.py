@@ -64,7 +64,8 @@ def _send(world: "World", output: o.SendPrompt) -> None:
 def _answer_steer(world: "World", output: o.AnswerSteer) -> None:
     match output.outcome:
         case "injected":
-            turn = next(asked for asked in world.unanswered() if not asked.concluded)
+            turn = world.runs_first()
+            assert turn is not None, "added to a turn that is being stopped"
             turn.steers.append(output.steer)
             world.steers[output.steer] = turn
         case "startedNewTurn":
@@ -92,9 +93,10 @@ def _prepare(world: "World", output: o.PrepareAsk) -> None:
 
 def _preview(world: "World", output: r.PreviewFiles) -> None:
     world.previews.append(output.turn)
-    for run in world.runs_of(world.prompts[output.turn]):
-        for asked in world.asked_in(run):
-            asked.concluded = asked.answer is None
+    ending = world.frame.run if world.frame is not None else None
+    for asked in world.kin(world.prompts[output.turn]):
+        over = all(run.over or run is ending for run in world.runs_of(asked))
+        asked.concluded = asked.answer is None and over
 
 
 def _ask(world: "World", output: o.AskClient | o.AskForm) -> None:

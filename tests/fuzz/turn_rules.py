@@ -102,13 +102,8 @@ class Steered(Rule):
 
     def see(self, world: World, output: o.Output) -> None:
         match output:
-            case o.AnswerSteer(_, "injected"):
-                asked = next(asked for asked in world.unanswered() if not asked.concluded)
-                assert not asked.cancelled, "added to a turn that is being stopped"
-            case o.AnswerSteer():
-                first = next((asked for asked in world.unanswered() if not asked.concluded), None)
-                stops = first is None or first.cancelled or world.conversation.phase != "ready"
-                assert stops, "a turn runs"
+            case o.AnswerSteer(_, outcome) if outcome != "injected":
+                assert world.runs_first() is None or world.conversation.phase != "ready", "a turn runs"
             case o.SendSteer(_, "now"):
                 assert world.open_requests() == [], "M4.5: it would take a request away"
             case o.AnswerPrompt(turn):

@@ -116,6 +116,11 @@ class World:
         """Calls without a final status."""
         return [call for call in self.calls.values() if call.final is None]
 
+    def runs_first(self) -> Asked | None:
+        """The first prompt that is neither ending nor being stopped."""
+        running = (asked for asked in self.unanswered() if not (asked.concluded or asked.cancelled))
+        return next(running, None)
+
     def is_over(self, run: Run | None) -> bool:
         """The client was told that the work ended."""
         if run is None:

@@ -150,6 +150,13 @@ def test_m14_a_prompt_that_was_taken_up_waits_for_the_files_of_those_before_it()
     assert outputs.index(answered("B")) < outputs.index(o.InsertPrompt("C"))
 
 
+def test_m14_a_command_that_asks_no_model_waits_for_no_files_either() -> None:
+    talk = Talk(wants("B"), begin("B"), result("B"), *moved("completed", "B"), IDLE)
+    outputs = talk(prompt("C"), RUNNING, *moved("started", "C"), MESSAGE)
+    assert kinds(outputs)[:2] == ["rB timeout", "B end_turn"]
+    assert talk.session.active_turn == "C"
+
+
 def test_m14_a_result_that_comes_twice_changes_nothing() -> None:
     talk = together(wants("A"), wants("B"))
     talk(*done("A", "B"))

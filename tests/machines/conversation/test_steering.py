@@ -317,6 +317,15 @@ def test_m4_5_a_turn_that_is_being_cancelled_takes_nothing() -> None:
     assert of(o.AnswerSteer, talk(steer(prompt_when_idle=False))) == [o.AnswerSteer("s", "promptRequired")]
 
 
+def test_m4_5_what_is_added_after_a_cancel_belongs_to_the_prompt_that_came_after_it() -> None:
+    talk = working()
+    talk(CANCEL, prompt("B"))
+    assert talk(steer(prompt_when_idle=False)) == [o.SendSteer("s", "later"), INJECTED]
+    talk(aborted("A"), *moved("cancelled", "A"), begin("B"), result("B"), *moved("completed", "B"))
+    talk(*moved("started", "s"), e.Requesting(("s",)), e.Echoed("s"), MESSAGE)
+    assert of(o.AnswerPrompt, talk(result("s"))) == [answered("B")]
+
+
 def test_m2_3_after_a_loss_it_is_a_prompt_that_starts_claude_code_again() -> None:
     talk = Talk(DEAD)
     outputs = talk(steer())
