@@ -93,12 +93,13 @@ class Stops:
         work.ledger.move(event.uuid, event.state)
         if event.state != "started":
             return
-        active = work.turns.active
-        if known and active is not None and steering.is_broken_off(active):
-            work.hand_off(active)
         if known:
             self._hide_orphan()
-        elif active is None and event.uuid not in work.turns.steered and not work.ledger.may_run(marked=True):
+        elif (
+            work.turns.active is None
+            and event.uuid not in work.turns.steered
+            and not work.ledger.may_run(marked=True)
+        ):
             work.renew()  # what was added to a turn and left by it runs now, for itself
 
     def echo_orphan(self, uuid: str) -> None:
@@ -174,9 +175,13 @@ class Stops:
     # ── steps ──
 
     def _hide_orphan(self) -> None:
-        if self._work.turns.active is None and self._work.foreground.is_idle:
-            self._feed(self._work.cancel, Stop())
-            self._feed(self._work.cancel, EndReported())
+        work = self._work
+        active = work.turns.active
+        if active is not None and steering.is_broken_off(active):
+            work.hand_off(active)  # it is overtaken
+        if work.turns.active is None and work.foreground.is_idle:
+            self._feed(work.cancel, Stop())
+            self._feed(work.cancel, EndReported())
 
     def _stop_asking(self) -> None:
         work = self._work  # whoever goes on in the background may turn out not to be stopped (INV-X4)

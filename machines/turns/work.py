@@ -158,6 +158,7 @@ class Work:
                 if result.num_turns > 0:
                     if holding.is_free(self.turns.active, self.tasks):
                         self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
+                    self._calls.close_abandoned(self.goes_on)
                     self.end_cycle(outcome, used)
                     self._release_held()
             case Consumed():
@@ -261,10 +262,9 @@ class Work:
         """Work that Claude Code started itself is over."""
         if not self.foreground.is_cycle:
             return
+        self._calls.close_abandoned(self.goes_on)
         if self.cancel.in_effect:
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
-        else:
-            self._calls.close_abandoned(self.goes_on)
         self.end_work(outcome, used)
 
     def fail(self, turn: Turn, failure: Failure) -> None:

@@ -14,6 +14,7 @@ from tests.machines.talk import (
     DEAD,
     IDLE,
     MESSAGE,
+    RUNNING,
     Talk,
     aborted,
     answered,

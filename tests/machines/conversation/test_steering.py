@@ -194,6 +194,13 @@ def test_m8_3_calls_of_a_message_that_was_left_end_with_its_result() -> None:
     assert [closed.call for closed in of(o.CloseCall, talk(aborted("s")))] == ["toolu_1"]
 
 
+def test_m8_3_so_do_those_of_a_cycle() -> None:
+    talk = Talk(prompt("A"), steer(), begin("A"), result("A"), *moved("completed", "A"))
+    talk(RUNNING, e.Requesting(()), MESSAGE, e.ToolStarted(e.ToolUse("toolu_1", "Bash")))
+    closed = of(o.CloseCall, talk(result(origin=TASK, num_turns=1)))
+    assert [each.call for each in closed] == ["toolu_1"]
+
+
 # ── a cancel ends what was added ──────────────────────────────────────────────
 
 
@@ -258,6 +265,13 @@ def test_inv_x1_a_cancelled_prompt_that_runs_first_is_no_part_of_the_turn() -> N
     talk(result("A"), *moved("completed", "A"))
     outputs = talk(*moved("started", "B"), e.Requesting(("B",)), e.Echoed("B"), MESSAGE)
     assert of((o.AnswerPrompt, o.Interrupt), outputs) == [answered("A"), o.Interrupt(cancel_queued=False)]
+    assert not talk.session.admits_text
+
+
+def test_inv_x1_nor_is_one_that_runs_first_and_is_cancelled_then() -> None:
+    talk = overtaken()
+    outputs = talk(e.PromptCancelRequested("B"), e.Requesting(("B",)), MESSAGE)
+    assert of(o.AnswerPrompt, outputs) == [answered("B", "cancelled"), answered("A")]
     assert not talk.session.admits_text
 
 
