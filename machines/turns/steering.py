@@ -41,8 +41,8 @@ def ends_turn(turns: Turns, turn: Turn, result: Result, outcome: Outcome) -> boo
 
 
 def is_repeated(turn: Turn, result: Result) -> bool:
-    """It is the half that was broken off once more."""
-    return is_broken_off(turn) and turn.uuid in result.uuids and turn.steers.isdisjoint(result.uuids)
+    """It is a half that was broken off once more: it names nothing that still waits."""
+    return is_broken_off(turn) and turn.waiting_steers.isdisjoint(result.uuids)
 
 
 def is_answered(turn: Turn) -> bool:

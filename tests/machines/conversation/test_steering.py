@@ -146,11 +146,11 @@ def test_m4_5_the_call_that_a_message_broke_off_is_closed_at_once() -> None:
 
 def test_inv_t8_a_half_that_comes_twice_counts_once() -> None:
     talk = working()
-    half = aborted("A", used=(3, 5))
-    talk(steer(), half, half, *moved("started", "s"), e.Requesting(("s",)), e.Echoed("s"), MESSAGE)
-    (answer,) = of(o.AnswerPrompt, talk(result("s", used=(4, 6))))
+    talk(steer(), steer("t"), *[aborted("A", used=(3, 5))] * 2, *moved("started", "s"), MESSAGE)
+    talk(*[aborted("s", used=(4, 6))] * 2, *moved("started", "t"), MESSAGE)
+    (answer,) = of(o.AnswerPrompt, talk(result("t", used=(1, 2))))
     assert answer.usage is not None
-    assert (answer.usage.tokens.input, answer.usage.tokens.output) == (7, 11)
+    assert (answer.usage.tokens.input, answer.usage.tokens.output) == (8, 13)
 
 
 # ── a prompt comes before what was added ──────────────────────────────────────
