@@ -93,9 +93,8 @@ def _prepare(world: "World", output: o.PrepareAsk) -> None:
 
 def _preview(world: "World", output: r.PreviewFiles) -> None:
     world.previews.append(output.turn)
-    ending = world.frame.run if world.frame is not None else None
     for asked in world.kin(world.prompts[output.turn]):
-        over = all(run.over or run is ending for run in world.runs_of(asked))
+        over = all(world.has_ended(run) for run in world.runs_of(asked))
         asked.concluded = asked.answer is None and over
 
 

@@ -127,11 +127,7 @@ class Steered(Rule):
 
     def _is_done(self, world: World, uuid: str) -> bool:
         run = world.runs.get(uuid)
-        if run is None:
-            return uuid in world.refused
-        ends = isinstance(world.cause, e.Result) and world.frame is not None and world.frame.run is run
-        silent = run.result is None and run.expected is not None
-        return run.over or ends or silent
+        return uuid in world.refused if run is None else world.has_ended(run)
 
 
 class Fifo(Rule):
@@ -225,8 +221,7 @@ class Accounted(Rule):
             return
         used = Tokens()
         for run in dict.fromkeys(world.runs_of(asked)):
-            ends = world.frame is not None and world.frame.run is run and isinstance(world.cause, e.Result)
-            used = used.plus(run.tokens) if run.over or ends else used
+            used = used.plus(run.tokens) if world.has_ended(run) else used
         assert answer.usage == (Usage(used, ((MODEL, used),)) if used != Tokens() else None), (
             f"INV-T8: {answer}"
         )

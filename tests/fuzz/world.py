@@ -129,6 +129,12 @@ class World:
             return run.over
         return all(self.is_answered(uuid) for uuid in run.members)
 
+    def has_ended(self, run: Run) -> bool:
+        """Its result was handled, or is being handled, or there is none."""
+        ends = self.frame is not None and self.frame.run is run and isinstance(self.cause, e.Result)
+        silent = run.result is None and run.expected is not None
+        return run.over or ends or silent
+
     def asked_by(self, uuid: str) -> Asked:
         """The prompt that a message is, or was added to."""
         return self.steers[uuid] if uuid in self.steers else self.prompts[uuid]
