@@ -189,8 +189,7 @@ class Work:
         elif active is not None:
             self._idle_without_result(active)
         if self.turns.active is None:
-            for turn in self.turns.done():
-                self.fail(turn, LOST)
+            self.conclude(self.turns.done(), Outcome(failure=LOST), counts=False)
 
     def run(self) -> None:
         """Claude Code works: an idle to come belongs to this work."""

@@ -151,6 +151,13 @@ def test_m14_a_prompt_that_was_taken_up_waits_for_the_files_of_those_before_it()
     assert outputs.index(answered("B")) < outputs.index(o.InsertPrompt("C"))
 
 
+def test_inv_t2_a_prompt_that_is_lost_waits_for_the_files_of_those_before_it() -> None:
+    talk = Talk(wants("A"), prompt("B"), begin("A"), e.SteerReceived("s"), e.Echoed("B"))
+    talk(*moved("started", "B"), *moved("completed", "A", "B"), IDLE, RUNNING, *moved("started", "s"))
+    assert kinds(talk(e.Echoed("s"), MESSAGE, result("s"), *moved("completed", "s"), IDLE)) == []
+    assert kinds(talk(listed("A"))) == ["rA there", "A end_turn", "B failed"]
+
+
 def test_m14_a_command_that_asks_no_model_waits_for_no_files_either() -> None:
     talk = Talk(wants("B"), begin("B"), result("B"), *moved("completed", "B"), IDLE)
     outputs = talk(prompt("C"), RUNNING, *moved("started", "C"), MESSAGE)
