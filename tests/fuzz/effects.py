@@ -39,8 +39,7 @@ def _answer_prompt(world: "World", output: o.AnswerPrompt) -> None:
     asked = world.prompts[output.turn]
     asked.answer = output
     if not asked.cancelled:
-        heard = {uuid for uuid in asked.steers if uuid in world.runs and world.runs[uuid].heard}
-        world.left.update({*asked.steers} - heard)
+        world.left.update({*asked.steers} - world.taken_up)
 
 
 def _close(world: "World", output: o.AnswerClose) -> None:

@@ -33,8 +33,6 @@ class Run:
     """An interrupt was written while it ran, or before all its frames were handled."""
     hit_alone: bool = False
     """… by the cancel of one prompt."""
-    heard: bool = False
-    """A frame of it was handled."""
     seen: bool = False
     """The client was told that it runs."""
     over: bool = False

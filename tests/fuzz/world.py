@@ -69,6 +69,8 @@ class World:
         self.work = "idle"
         self.closed = False
         self.delivered: deque[Frame] = deque(maxlen=30)
+        self.taken_up: set[str] = set()
+        """Messages that were told to run."""
         self.left: set[str] = set()
         """Messages whose prompt was answered before they ran."""
         self._drops_message = False
@@ -278,13 +280,13 @@ class World:
         """What the intake of a session does with a frame."""
         self.delivered.append(frame)
         event, run = frame.event, frame.run
-        if run is not None:
-            run.heard = True
         if isinstance(event, Text):
             self._show_text(run)
             return
         self._note(event, run)
         self.feed(event, frame)
+        if isinstance(event, e.CommandMoved) and event.state == "started":
+            self.taken_up.add(event.uuid)
         if run is not None:
             run.seen = run.seen or isinstance(event, e.MessageStarted)
             run.over = run.over or isinstance(event, e.Result)
