@@ -93,7 +93,8 @@ def _prepare(world: "World", output: o.PrepareAsk) -> None:
 def _preview(world: "World", output: r.PreviewFiles) -> None:
     world.previews.append(output.turn)
     for asked in world.kin(world.prompts[output.turn]):
-        over = all(world.has_ended(run) for run in world.runs_of(asked))
+        told = [asked.uuid, *(steer for steer in asked.steers if steer in world.taken_up)]
+        over = all(world.has_ended(world.runs[uuid]) for uuid in told if uuid in world.runs)
         asked.concluded = asked.answer is None and over
 
 
