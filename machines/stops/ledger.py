@@ -93,16 +93,12 @@ class Ledger:
         del self.orphans[first]
         return True
 
-    def clear(self) -> None:
-        """Another process serves: everything is over."""
-        self.orphans = {}
-
-    def pass_by(self, place: int, *, marked: bool) -> None:
-        """A turn became active: what came before it is over, unless both are `marked` to run together."""
+    def clear(self, before: int | None = None) -> None:
+        """A turn became active: what came before it is over. Without a place, everything is."""
         self.orphans = {
             uuid: orphan
             for uuid, orphan in self.orphans.items()
-            if orphan.place > place or (marked and orphan.entry == "started")
+            if before is not None and orphan.place > before
         }
 
     def _drop_running(self) -> None:

@@ -292,7 +292,8 @@ class Work:
             self._feed(turn, Steer())
         self.turns.active = turn
         self.renew()
-        self.ledger.pass_by(turn.place, marked=self.marked)
+        if not self.marked:  # else each message tells its end, and may run together with the turn
+            self.ledger.clear(before=turn.place)
         self._calls.forget_dropped()
         self._tally.begin()
         self._unowed = 0

@@ -82,8 +82,8 @@ def test_m7_a_prompt_that_becomes_active_does_not_bring_back_one_cancelled_behin
 
 
 def test_inv_x1_who_runs_with_a_prompt_that_was_cancelled_before_stays_hidden_after_the_force() -> None:
-    talk = Talk(prompt("A"), prompt("B"), cancel("A"), RUNNING, *moved("queued", "A", "B"))
-    talk(e.Echoed("A"), *moved("started", "A", "B"), e.Requesting(("A", "B")), e.Echoed("B"), MESSAGE)
+    talk = Talk(prompt("A"), prompt("B"), prompt("C"), cancel("A"), RUNNING, *moved("queued", "A", "B", "C"))
+    talk(e.Echoed("A"), e.Echoed("B"), *moved("started", "A", "B", "C"))
     talk(CANCEL, FORCE)
-    talk(e.Requesting(("A", "B")), MESSAGE)
+    talk(e.Requesting(("A", "B", "C")), e.Echoed("C"), MESSAGE)
     assert not talk.session.admits_text

@@ -57,7 +57,7 @@ def test_m7_frames_of_other_messages_change_nothing() -> None:
 def test_m7_an_activation_ends_what_came_before_it() -> None:
     ledger = ledger_of(A="started", B="pending", C="pending")
 
-    ledger.pass_by(2, marked=False)
+    ledger.clear(before=2)
     assert entries_of(ledger) == {"C": "pending"}
     assert "C" in ledger
     assert ledger.orphans
@@ -145,13 +145,6 @@ def test_frames_never_bring_a_message_back(
         before = {*ledger.orphans}
         ledger.move(uuid, state)
         assert {*ledger.orphans} <= before
-
-
-def test_what_runs_together_with_a_turn_is_not_over_when_it_begins() -> None:
-    for marked, left in ((True, {"a"}), (False, set())):
-        ledger = ledger_of(a="started", b="pending", c="zombie")
-        ledger.pass_by(9, marked=marked)
-        assert {*ledger.orphans} == left
 
 
 @given(ENTRIES)
