@@ -17,7 +17,7 @@ Faults, each with the invariant that it breaks:
 13. a prompt that runs together with another is never told to be in the conversation (INV-T7)
 14. what was added to a prompt outlives the prompt's cancel (M6.1, INV-X1)
 15. a turn ends with the half that an added message broke off (M4.5)
-16. a turn whose added message brings no result waits for it (M4.6, LIVE-T2)
+16. a turn that waits for its message keeps the output of a prompt that comes first (M4.1, INV-T4)
 """
 
 from collections.abc import Callable
@@ -145,10 +145,8 @@ def end_with_the_first_half(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(machines.turns.steering, "ends_turn", lambda *_: True)
 
 
-def wait_for_a_message_without_a_result(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        Turns, "_is_finished", lambda self, turn: not turn.waiting_steers and turn.uuid in self.finished
-    )
+def keep_who_comes_first(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(machines.turns.steering, "is_broken_off", lambda turn: False)
 
 
 PLANTS: tuple[Plant, ...] = (
@@ -167,7 +165,7 @@ PLANTS: tuple[Plant, ...] = (
     forget_who_joins,
     forget_what_was_added,
     end_with_the_first_half,
-    wait_for_a_message_without_a_result,
+    keep_who_comes_first,
 )
 
 
