@@ -47,8 +47,8 @@ class Turns:
 
     def named(self, uuids: Iterable[str]) -> list[Turn]:
         """The unanswered prompts of the ids, also by messages that were added to them, as received."""
-        wanted = {self.steered[uuid].uuid if uuid in self.steered else uuid for uuid in uuids}
-        return [turn for turn in self if turn.uuid in wanted]
+        wanted = [self.by_message(uuid) for uuid in uuids]
+        return [turn for turn in self if turn in wanted]
 
     def with_batch(self, turns: Iterable[Turn]) -> tuple[Turn, ...]:
         """With the prompts that are answered with them, in the order received."""

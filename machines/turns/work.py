@@ -219,6 +219,15 @@ class Work:
         if promote:
             self.promote()
 
+    def hand_off(self, active: Turn) -> None:
+        """Another prompt's output begins: what is known of this turn is its answer."""
+        if self._is_lost(active):
+            self._settle_lost(active, promote=False)
+            return
+        known = active.outcome if active.phase in {"held", "steered"} else Outcome()
+        self.owed += active.phase != "held"
+        self.settle([active], Outcome("cancelled") if self.cancel.in_effect else known, promote=False)
+
     def conclude(self, turns: Iterable[Turn], outcome: Outcome, *, counts: bool = True) -> None:
         """Answer in the order received; what was used is told once, on the last (M4.3)."""
         members = [turn for turn in turns if not turn.is_terminated]
@@ -325,15 +334,6 @@ class Work:
     def _is_lost(self, active: Turn) -> bool:
         """Claude Code is done with it and does something else: no result will come."""
         return self.turns.is_done(active) and not self.cancel.in_effect
-
-    def hand_off(self, active: Turn) -> None:
-        """Another prompt's output begins: what is known of this turn is its answer."""
-        if self._is_lost(active):
-            self._settle_lost(active, promote=False)
-            return
-        known = active.outcome if active.phase in {"held", "steered"} else Outcome()
-        self.owed += active.phase != "held"
-        self.settle([active], Outcome("cancelled") if self.cancel.in_effect else known, promote=False)
 
     def _take_own_result(self, result: Result, turns: tuple[Turn, ...]) -> None:
         active = self.turns.active

@@ -31,7 +31,7 @@ from tests.fuzz.runs import (
     Stop,
     Text,
     Tool,
-)  # fmt: skip
+)
 
 TASK = "task-notification"
 RANKS: tuple[Priority, ...] = ("now", "next", "later")
