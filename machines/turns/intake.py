@@ -52,7 +52,7 @@ class Intake:
         if turn is None:
             return False
         self._turns.steer(event.steer, turn)
-        if turn.phase in {"working", "held", "steered"}:
+        if turn.phase in {"working", "held", "steered", "steer_pending"}:
             self._feed(turn, Steer())
             if self._work.foreground.is_idle:
                 self._feed(self._work.foreground, TurnInserted())

@@ -5,8 +5,9 @@
    lasts while there is no process to write to.
 3. `dispatched` is a prompt that Claude Code took up while another turn is the active one; once a
    request of the model names it beside that turn it is `joined`: its text is in the conversation.
-4. `steered` and `held` keep an outcome that is known but not yet the answer: text of the user
-   is still unanswered, or subagents of the turn still run.
+4. While text that the user added is unanswered, it is `steered` when Claude Code works, and
+   `steer_pending` when a result came that is not the end, and the text is not taken up yet.
+   `held` has its own result, and subagents of the turn still run. Both keep the outcome.
 5. `settling` is the time between the outcome and the answer, which its own report may take, or that of
    a prompt received before it. No output belongs to it any more.
 6. That it is in the conversation is told before anything of its work; ACP v2 answers it then.
@@ -55,6 +56,18 @@ class Steer:
 
 
 @dataclass(frozen=True, slots=True)
+class BreakOff:
+    """A result came, and added text is still to be answered."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class PickUp:
+    """Claude Code has text that was added: a result is still to come."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unsteer:
     """All added text was picked up by a result."""
 
@@ -100,6 +113,8 @@ Input = (
     | Join
     | Activate
     | Steer
+    | BreakOff
+    | PickUp
     | Unsteer
     | Hold
     | Conclude
@@ -119,6 +134,7 @@ class Turn(Lifecycle[Input, Signal]):
     joined = State()
     working = State()
     steered = State()
+    steer_pending = State()
     held = State()
     settling = State()
     settled = State(final=True)
@@ -128,14 +144,27 @@ class Turn(Lifecycle[Input, Signal]):
     dispatch = queued.to(dispatched) | stay(dispatched) | stay(joined)
     join = joined.from_(queued, dispatched, on="insert") | stay(joined)
     activate = working.from_(queued, dispatched, on="insert") | joined.to(working)
-    steer = steered.from_(working, held) | stay(steered)
-    unsteer = steered.to(working)
-    hold = held.from_(working, steered, on="keep_outcome")
-    conclude = settling.from_(queued, dispatched, joined, working, steered, held, on="keep_outcome")
+    steer = working.to(steered) | held.to(steer_pending) | stay(steered) | stay(steer_pending)
+    break_off = steered.to(steer_pending, on="keep_half") | stay(steer_pending, on="keep_half")
+    pick_up = steer_pending.to(steered)
+    unsteer = working.from_(steered, steer_pending)
+    hold = held.from_(working, steered, steer_pending, on="keep_outcome")
+    conclude = settling.from_(
+        queued, dispatched, joined, working, steered, steer_pending, held, on="keep_outcome"
+    )
     report = settling.to(settled, on="answer")
     withdraw = settled.from_(received, queued, dispatched, joined, on="answer_cancelled")
     fail = settled.from_(
-        received, queued, dispatched, joined, working, steered, held, settling, on="answer_failed"
+        received,
+        queued,
+        dispatched,
+        joined,
+        working,
+        steered,
+        steer_pending,
+        held,
+        settling,
+        on="answer_failed",
     )
 
     triggers: ClassVar[dict[type, str]] = {
@@ -145,6 +174,8 @@ class Turn(Lifecycle[Input, Signal]):
         Join: "join",
         Activate: "activate",
         Steer: "steer",
+        BreakOff: "break_off",
+        PickUp: "pick_up",
         Unsteer: "unsteer",
         Hold: "hold",
         Conclude: "conclude",
@@ -168,8 +199,6 @@ class Turn(Lifecycle[Input, Signal]):
         """Those that no result has named yet."""
         self.batch: set[str] = set()
         """Prompts that shared a result of it that was not its end: they are answered with it."""
-        self.answered_since = False
-        """A result came after the last added message was picked up; only `steered` asks for it."""
         super().__init__(*listeners, start=start)
 
     @property
@@ -182,6 +211,11 @@ class Turn(Lifecycle[Input, Signal]):
         """Claude Code works on it beside the active one, or will next."""
         return self.phase in {"dispatched", "joined"}
 
+    @property
+    def is_steered(self) -> bool:
+        """Text was added to it that is not answered yet."""
+        return self.phase in {"steered", "steer_pending"}
+
     def write(self) -> None:
         """Write the user message."""
         self.put(SendPrompt(self.uuid))
@@ -189,6 +223,10 @@ class Turn(Lifecycle[Input, Signal]):
     def insert(self) -> None:
         """Tell that it is in the conversation."""
         self.put(InsertPrompt(self.uuid))
+
+    def keep_half(self, cause: BreakOff) -> None:
+        """Remember the answer in case that nothing follows."""
+        self.outcome = cause.outcome
 
     def keep_outcome(self, cause: Hold | Conclude) -> None:
         """Remember what the answer will be."""

@@ -73,8 +73,8 @@ class Turns:
 
     def is_done(self, turn: Turn) -> bool:
         """Claude Code is done with the active one as far as it took it up, and the result has not come."""
-        runs = turn.phase == "working" or (turn.phase == "steered" and not turn.answered_since)
-        return runs and self.finished.keys() >= {turn.uuid, *(turn.steers & self.started)}
+        taken_up = {turn.uuid, *(turn.steers & self.started)}
+        return turn.phase in {"working", "steered"} and self.finished.keys() >= taken_up
 
     def _is_finished(self, turn: Turn) -> bool:
         return self.finished.keys() >= {turn.uuid, *turn.waiting_steers}

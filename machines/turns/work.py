@@ -30,7 +30,7 @@ from machines.turns.foreground import (
     TurnInserted,
     WorkEnded,
 )
-from machines.turns.turn import Activate, Conclude, Dispatch, Fail, Hold, Join, Reported, Steer, Turn, Unsteer
+from machines.turns.turn import Activate, Conclude, Dispatch, Fail, Hold, Join, Reported, Steer, Turn
 from machines.turns.turns import ENDS, LOST, Turns
 
 
@@ -98,7 +98,7 @@ class Work:
             self.run()
             self.turns.started.add(event.uuid)
             self._companions.command_started(event.uuid)
-            steering.pick_up(self.turns, [event.uuid], marked=True)
+            steering.pick_up(self._feed, self.turns, [event.uuid], marked=True)
             if turn is not None:
                 self._take_up(turn)
         elif event.state in ENDS:
@@ -110,7 +110,7 @@ class Work:
 
     def request(self, event: Requesting) -> None:
         """An API request starts; prompts that it names together are one batch (M4.3)."""
-        steering.pick_up(self.turns, event.uuids, marked=True)
+        steering.pick_up(self._feed, self.turns, event.uuids, marked=True)
         named, active = self.turns.named(event.uuids), self.turns.active
         overtaken = active is not None and bool(named) and steering.is_broken_off(active)
         if active is not None and active not in named and (overtaken or self._is_lost(active)):
@@ -123,7 +123,7 @@ class Work:
 
     def echo(self, uuid: str) -> None:
         """Claude Code replayed a message; with another turn active it was folded into it, or follows it."""
-        steering.pick_up(self.turns, [uuid], marked=self.marked)
+        steering.pick_up(self._feed, self.turns, [uuid], marked=self.marked)
         turn, active = self.turns.get(uuid), self.turns.active
         if turn is None or turn is active:
             return
@@ -158,20 +158,18 @@ class Work:
                 if result.num_turns > 0:
                     if holding.is_free(self.turns.active, self.tasks):
                         self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
-                    self._calls.close_abandoned(self.goes_on)
                     self.end_cycle(outcome, used)
                     self._release_held()
             case Consumed():
                 used = self._tally.read(result.usage, result.model_usage, own=False)
                 stopped = result.aborted or not self.cancel.admits_new
-                self._calls.close_abandoned(self.goes_on)
                 self.end_cycle(outcome_of(result, cancelled=stopped), used)
             case Own(turns):
                 self._take_own_result(result, turns)
 
     def idle(self) -> None:
         """Claude Code has nothing to do: what is still open then never ends by itself (M4.6)."""
-        if self.owed == 0:
+        if self.owed == 0 and self.foreground.is_cycle:
             self.end_cycle(Outcome("cancelled" if self.cancel.in_effect else "end_turn"))
         active = self.turns.active
         if active is not None and self.cancel.in_effect:
@@ -179,9 +177,9 @@ class Work:
         elif active is not None and active.phase == "held":
             self.owed = max(0, self.owed - 1)
             self._release_held()
-        elif active is not None and active.phase == "steered":
+        elif active is not None and active.is_steered:
             if steering.is_answered(active):
-                self.settle([active], active.outcome)
+                self._end(self.turns.with_batch([active]), active.outcome)
             elif active in self.turns.done():
                 self._settle_lost(active)
         elif self.owed and (active is None or active.uuid not in self.turns.finished):
@@ -224,7 +222,7 @@ class Work:
         if self._is_lost(active):
             self._settle_lost(active, promote=False)
             return
-        known = active.outcome if active.phase in {"held", "steered"} else Outcome()
+        known = active.outcome if active.phase == "held" or active.is_steered else Outcome()
         self.owed += active.phase != "held"
         self.settle([active], Outcome("cancelled") if self.cancel.in_effect else known, promote=False)
 
@@ -267,10 +265,10 @@ class Work:
             self._feed.put(StopTimer(Timer.FORCE_CANCEL))
 
     def end_cycle(self, outcome: Outcome, used: Usage | None = None) -> None:
-        """Work that Claude Code started itself is over."""
+        """A result came that is no turn's: the work that Claude Code started itself, if any, is over."""
+        self._calls.close_abandoned(self.goes_on)
         if not self.foreground.is_cycle:
             return
-        self._calls.close_abandoned(self.goes_on)
         if self.cancel.in_effect:
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
         self.end_work(outcome, used)
@@ -346,18 +344,20 @@ class Work:
         self._feed.put(ShowResult(result, outcome, turn.uuid))
         for uuid in result.uuids:
             self._companions.command_ended(uuid, ok=outcome.failure is None)
-        if turn.phase == "steered" and not self.cancel.in_effect:
-            if not steering.ends_turn(self.turns, turn, result, outcome):
-                turn.batch |= {other.uuid for other in turns[1:]}
-                self._calls.close_abandoned(self.goes_on)
-                self.owed -= 1  # an interrupted half brings no idle of its own
-                return
-            self._feed(turn, Unsteer())
+        goes_on = turn.is_steered and not self.cancel.in_effect
+        if goes_on and not steering.ends_turn(self._feed, self.turns, turn, result, outcome):
+            turn.batch |= {other.uuid for other in turns[1:]}
+            self._calls.close_abandoned(self.goes_on)
+            self.owed -= 1  # an interrupted half brings no idle of its own
+            return
         if outcome.failure is None:
             self._companions.recover("next_attempt")
             if result.from_model:
                 self._companions.recover("real_model_success")
-        turns = self.turns.with_batch(turns)
+        self._end(self.turns.with_batch(turns), outcome)
+
+    def _end(self, turns: Sequence[Turn], outcome: Outcome) -> None:
+        """The outcome is known; the answer waits for the subagents that still run."""
         if outcome == Outcome() and holding.waits(turns, self.tasks):
             self._hold(turns)
         else:

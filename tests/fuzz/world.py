@@ -164,7 +164,7 @@ class World:
     def active_turns(self) -> list[str]:
         """Turns whose lifecycle says that output belongs to them."""
         turns = self.conversation._work.turns
-        return [turn.uuid for turn in turns if turn.phase in {"working", "steered", "held"}]
+        return [turn.uuid for turn in turns if turn.phase in {"working", "steered", "steer_pending", "held"}]
 
     # ── the client ──
 

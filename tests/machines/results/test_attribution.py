@@ -19,7 +19,7 @@ def turns_of(phases: Mapping[str, str]) -> Turns:
     for uuid, phase in phases.items():
         turn = Turn(uuid, start=phase)
         turns.add(turn)
-        if phase in {"working", "steered", "held"}:
+        if phase in {"working", "steered", "steer_pending", "held"}:
             turns.active = turn
     return turns
 

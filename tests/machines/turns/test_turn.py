@@ -10,11 +10,13 @@ from machines.outputs import AnswerPrompt, Failure, FailureKind, InsertPrompt, O
 from machines.results.usage import Tokens, Usage
 from machines.turns.turn import (
     Activate,
+    BreakOff,
     Conclude,
     Dispatch,
     Fail,
     Hold,
     Join,
+    PickUp,
     Reported,
     Send,
     Steer,
@@ -28,6 +30,7 @@ from tests.machines.tables import Refused, Row, Walk, every, in_any_order, missi
 USAGE = Usage(Tokens(10, 20))
 END = Conclude(Outcome(), USAGE)
 CANCELLED = Conclude(Outcome("cancelled"))
+HALF = BreakOff(Outcome("refusal"))
 HELD = Hold(Outcome("max_tokens"), USAGE)
 GONE = Failure(FailureKind.TRANSPORT_LOST, "It is gone.")
 
@@ -38,6 +41,8 @@ SAMPLES = (
     Join(),
     Activate(),
     Steer(),
+    HALF,
+    PickUp(),
     Unsteer(),
     HELD,
     END,
@@ -47,7 +52,7 @@ SAMPLES = (
     Fail(GONE),
 )
 
-ACTIVE = ("working", "steered", "held")
+ACTIVE = ("working", "steered", "steer_pending", "held")
 FAILED = (AnswerPrompt("A", Outcome(failure=GONE)),)
 INSERTED = (InsertPrompt("A"),)
 NOT_RUN = (AnswerPrompt("A", Outcome("cancelled")),)
@@ -83,10 +88,18 @@ ROWS = (
     Row("M4.1 un-owed idle", "working", Fail(GONE), "settled", FAILED),
     Row("M4.1 steered again", "steered", Steer(), "steered"),
     Row("M4.1 steers answered", "steered", Unsteer(), "working"),
-    Row("M4.1 steered, ready at idle", "steered", END, "settling"),
+    Row("M4.1 the interrupted half", "steered", HALF, "steer_pending"),
+    Row("M4.1 another prompt begins", "steered", END, "settling"),
     Row("M4.1 steered, subagents run", "steered", HELD, "held"),
     Row("M3 finish (7), steered", "steered", Fail(GONE), "settled", FAILED),
-    Row("M4.1 held, steered", "held", Steer(), "steered"),
+    Row("M4.1 steered again", "steer_pending", Steer(), "steer_pending"),
+    Row("M4.1 another half", "steer_pending", HALF, "steer_pending"),
+    Row("M4.1 echo of a steer", "steer_pending", PickUp(), "steered"),
+    Row("M4.1 steers answered", "steer_pending", Unsteer(), "working"),
+    Row("M4.1 steered, ready at idle", "steer_pending", END, "settling"),
+    Row("M4.1 ready at idle, subagents run", "steer_pending", HELD, "held"),
+    Row("M3 finish (7), steered", "steer_pending", Fail(GONE), "settled", FAILED),
+    Row("M4.1 held, steered", "held", Steer(), "steer_pending"),
     Row("M4.1 held, last subagent ended", "held", END, "settling"),
     Row("M3 finish (7), held", "held", Fail(GONE), "settled", FAILED),
     Row("M4.1 report done", "settling", Reported(), "settled", (AnswerPrompt("A", Outcome(), None),)),
@@ -100,7 +113,8 @@ TAKEN: dict[str, set[type]] = {
     "dispatched": {TakeBack, Dispatch, Join, Activate, Conclude, Withdraw, Fail},
     "joined": {TakeBack, Dispatch, Join, Activate, Conclude, Withdraw, Fail},
     "working": {Steer, Hold, Conclude, Fail},
-    "steered": {Steer, Unsteer, Hold, Conclude, Fail},
+    "steered": {Steer, BreakOff, Unsteer, Hold, Conclude, Fail},
+    "steer_pending": {Steer, BreakOff, PickUp, Unsteer, Hold, Conclude, Fail},
     "held": {Steer, Conclude, Fail},
     "settling": {Reported, Fail},
 }
@@ -122,6 +136,12 @@ def test_every_transition_has_a_row() -> None:
 
 def test_totality() -> None:
     assert refusals(Turn, at, SAMPLES) == REFUSED
+
+
+def test_m4_5_the_half_is_the_outcome_in_case_that_nothing_follows() -> None:
+    turn = at("steered")
+    turn.handle(HALF)
+    assert turn.outcome == HALF.outcome
 
 
 @pytest.mark.parametrize("state", ["queued", "dispatched", "joined", *ACTIVE])
@@ -172,7 +192,9 @@ class AnyOrder(Walk):
             Dispatch: "dispatched",
             Join: "joined",
             Activate: "working",
-            Steer: "steered",
+            Steer: "steered" if state in {"working", "steered"} else "steer_pending",
+            BreakOff: "steer_pending",
+            PickUp: "steered",
             Unsteer: "working",
             Hold: "held",
             Conclude: "settling",
