@@ -62,7 +62,7 @@ class Stops:
         if turn is None:
             return
         if turn.phase == "settling":
-            self._answer_cancelled(turn)
+            self._answer_cancelled(turn, alone=True)
             self._work.answer_concluded()
             self._work.promote()
             return
@@ -205,7 +205,8 @@ class Stops:
             elif turn is not active:
                 self._withdraw([turn])
 
-    def _answer_cancelled(self, turn: Turn) -> None:
+    def _answer_cancelled(self, turn: Turn, *, alone: bool = False) -> None:
+        self._disown_steers(turn, alone=alone)
         turn.outcome = Outcome("cancelled")
         self._work.answer_without_files(turn, "cancelled")
 

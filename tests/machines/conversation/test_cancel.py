@@ -18,6 +18,7 @@ from tests.machines.talk import (
     begin,
     cancel,
     moved,
+    of,
     prompt,
     result,
 )
@@ -86,4 +87,15 @@ def test_inv_x1_who_runs_with_a_prompt_that_was_cancelled_before_stays_hidden_af
     talk(e.Echoed("A"), e.Echoed("B"), *moved("started", "A", "B", "C"))
     talk(CANCEL, FORCE)
     talk(e.Requesting(("A", "B", "C")), e.Echoed("C"), MESSAGE)
+    assert not talk.session.admits_text
+
+
+@pytest.mark.parametrize("stop", [CANCEL, cancel("A")])
+def test_m6_what_was_added_to_a_turn_that_waits_for_its_files_ends_with_it(stop: e.Event) -> None:
+    talk = Talk(e.PromptReceived("A", report="files"), prompt("B"), begin("A"), e.SteerReceived("s"))
+    talk(aborted("A"), *moved("completed", "A"), cancel("B"), *moved("started", "B"))  # it overtakes `s`
+    assert of(o.AnswerPrompt, talk(stop)) == [answered("A", "cancelled")]
+
+    talk(e.Requesting(("B",)), e.Echoed("B"), aborted("B"), *moved("started", "s"), e.Requesting(("s",)))
+    talk(e.Echoed("s"), MESSAGE)
     assert not talk.session.admits_text
