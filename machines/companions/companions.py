@@ -109,6 +109,12 @@ class Companions:
         facts = retry_facts(event.error_kind, event.status, event.attempt, event.attempts)
         self._feed(self._incident(id, "next_attempt"), Warn(facts))
 
+    def succeeded(self, *, from_model: bool) -> None:
+        """A prompt was answered, by the model or by Claude Code itself."""
+        self.recover("next_attempt")
+        if from_model:
+            self.recover("real_model_success")
+
     def recover(self, *recoveries: Recovery) -> None:
         """What these incidents were about is over; the client is not told (SF-015)."""
         if self._book is None:

@@ -224,6 +224,7 @@ class Stops:
         if batch:
             work.conclude([turn], Outcome("cancelled"))
             work.turns.active = batch[0]
+            batch[0].spawned |= turn.spawned  # in work that they share
             self._feed(batch[0], Activate())
             return
         self._feed(work.cancel, Stop())

@@ -272,6 +272,8 @@ class Work:
         if self.cancel.in_effect:
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
         self.end_work(outcome, used)
+        if self.turns.active is not None and self.turns.active.is_steered:
+            self._feed(self.foreground, TurnInserted())  # what was added to it comes next
 
     def fail(self, turn: Turn, failure: Failure) -> None:
         """Answer a turn that nobody is left to serve."""
@@ -351,9 +353,7 @@ class Work:
             self.owed -= 1  # an interrupted half brings no idle of its own
             return
         if outcome.failure is None:
-            self._companions.recover("next_attempt")
-            if result.from_model:
-                self._companions.recover("real_model_success")
+            self._companions.succeeded(from_model=result.from_model)
         self._end(self.turns.with_batch(turns), outcome)
 
     def _end(self, turns: Sequence[Turn], outcome: Outcome) -> None:

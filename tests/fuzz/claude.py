@@ -9,6 +9,7 @@ echo, messages, tools with asks, hooks and results, result, completed, idle; pro
 together run together, one that comes during a tool joins the run; an interrupt withdraws what
 is asked, fails the tools, and with `cancel_queued` drops what waits. A message with the priority
 `now` ends what runs and goes before all others; one with `later` goes behind them and joins nothing.
+A subagent that is started in the background ends at any time, and its end brings a cycle.
 """
 
 from collections import deque
@@ -20,6 +21,8 @@ from machines.outputs import Failure, FailureKind, Outcome
 from machines.results.usage import Tokens
 from machines.turns.turns import NO_RESULT
 from tests.fuzz.runs import (
+    ENDINGS,
+    OPTIONS,
     Addition,
     Command,
     Drop,
@@ -36,24 +39,6 @@ from tests.fuzz.runs import (
 TASK = "task-notification"
 RANKS: tuple[Priority, ...] = ("now", "next", "later")
 MODEL = "opus"
-
-
-OPTIONS = (e.Option("allow", grants=True), e.Option("always", grants=True), e.Option("reject", grants=False))
-
-_API = Failure(FailureKind.API, "API Error: 529", "overloaded")
-_AUTH = Failure(FailureKind.AUTH_REQUIRED, "Please run /login")
-
-ENDINGS: tuple[tuple[dict[str, object], Outcome], ...] = (
-    ({"stop_reason": "end_turn", "terminal_reason": "completed"}, Outcome()),
-    ({"stop_reason": "end_turn", "terminal_reason": "completed"}, Outcome()),
-    ({"stop_reason": "end_turn", "terminal_reason": "completed"}, Outcome()),
-    ({"stop_reason": "max_tokens"}, Outcome("max_tokens")),
-    ({"stop_reason": "refusal"}, Outcome("refusal")),
-    ({"subtype": "error_max_turns"}, Outcome("max_turn_requests")),
-    ({"is_error": True, "text": _API.text, "error_kind": "overloaded"}, Outcome(failure=_API)),
-    ({"is_error": True, "text": _AUTH.text, "auth_required": True}, Outcome(failure=_AUTH)),
-)
-"""Results that end a run, each with what its prompts are answered."""
 
 
 @dataclass(slots=True)
@@ -76,6 +61,8 @@ class Claude:
     tools: list[Tool] = field(default_factory=list)
     background: int = 0
     """Tasks whose end brings a cycle."""
+    agents: dict[str, str] = field(default_factory=dict)
+    """Subagents that run in the background, each with the call that started it."""
     whims: bool = True
     """It may withdraw an ask by itself, refuse a message, or end a run without a result."""
     dead: bool = False
@@ -99,6 +86,8 @@ class Claude:
                 moves += [self.start, self.start]
             elif self.background:
                 moves.append(self.start_cycle)
+            if self.agents:
+                moves += [self.go_on_behind] * 3 + [self.end_agent]
             return moves
         if not self._streams:
             return [*moves, self.request]
@@ -106,6 +95,7 @@ class Claude:
 
     def _work_moves(self) -> list[Callable[[int], None]]:
         moves: list[Callable[[int], None]] = [self.say]
+        moves.append(self.end_agent if len(self.agents) > 1 else self.launch)
         if len(self.tools) < 3:
             moves += [self.use, self.use]
         for tool in self.tools:
@@ -306,6 +296,25 @@ class Claude:
             self.background += pick % 8 == 6
         self.tools.remove(tool)
 
+    def launch(self, pick: int) -> None:
+        """A subagent begins in the background, which its call does not wait for."""
+        call, agent = self.new_id("toolu"), self.new_id("agent")
+        self.agents[agent] = call
+        self.write(e.ToolDispatched(e.ToolUse(call, "Agent")))
+        self.write(e.TaskStarted(agent, call, is_subagent=True, backgrounded=True, run="1"))
+        self.write(e.ToolReturned(call, ""))
+
+    def go_on_behind(self, pick: int) -> None:
+        """A subagent says something."""
+        self.write(e.MessageStarted([*self.agents.values()][pick % len(self.agents)]))
+
+    def end_agent(self, pick: int) -> None:
+        """A subagent is done, and Claude Code has something to say about it."""
+        agent = [*self.agents][pick % len(self.agents)]
+        del self.agents[agent]
+        self.background += 1
+        self.outbox.append(Frame(e.TaskEnded(agent, run="1")))
+
     def go_on(self, pick: int) -> None:
         """Another request of the same run; what waits joins it, as after a tool."""
         run = self._run()
@@ -362,7 +371,8 @@ class Claude:
     def _leave(self) -> None:
         self.run = None
         self.tools.clear()
-        if not self.background or self.spent.input % 2:  # else it stays `running` until the task ends
+        waits = self.background or self.agents
+        if not waits or self.spent.input % 2:  # else it stays `running` until the task ends
             self._rest()
 
     # ── frames ──

@@ -22,6 +22,8 @@ class Asked:
     """The report that it asked for."""
     steers: list[str] = field(default_factory=list)
     """Messages that were added to it."""
+    agents: set[str] = field(default_factory=set)
+    """Subagents that were started in the background in its work, or while it waited for others."""
     concluded: bool = False
     """Its result came, and it waits for reports."""
 

@@ -4,10 +4,27 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from machines import events as e
-from machines.outputs import Outcome
+from machines.outputs import Failure, FailureKind, Outcome
 from machines.results.usage import Tokens
 
 Priority = Literal["now", "next", "later"]
+
+OPTIONS = (e.Option("allow", grants=True), e.Option("always", grants=True), e.Option("reject", grants=False))
+
+_API = Failure(FailureKind.API, "API Error: 529", "overloaded")
+_AUTH = Failure(FailureKind.AUTH_REQUIRED, "Please run /login")
+
+ENDINGS: tuple[tuple[dict[str, object], Outcome], ...] = (
+    ({"stop_reason": "end_turn", "terminal_reason": "completed"}, Outcome()),
+    ({"stop_reason": "end_turn", "terminal_reason": "completed"}, Outcome()),
+    ({"stop_reason": "end_turn", "terminal_reason": "completed"}, Outcome()),
+    ({"stop_reason": "max_tokens"}, Outcome("max_tokens")),
+    ({"stop_reason": "refusal"}, Outcome("refusal")),
+    ({"subtype": "error_max_turns"}, Outcome("max_turn_requests")),
+    ({"is_error": True, "text": _API.text, "error_kind": "overloaded"}, Outcome(failure=_API)),
+    ({"is_error": True, "text": _AUTH.text, "auth_required": True}, Outcome(failure=_AUTH)),
+)
+"""Results that end a run, each with what its prompts are answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from machines import events as e
 from tests.fuzz import channel
 from tests.fuzz.shown_rules import SHOWN_RULES
 from tests.fuzz.turn_rules import TURN_RULES
+from tests.fuzz.usage_rules import Accounted
 from tests.fuzz.world import World
 
 PICKS = st.integers(0, 255)
@@ -39,7 +40,7 @@ class Session(RuleBasedStateMachine):
     @initialize(marks=st.integers(0, 5), resume=st.booleans(), early=st.integers(0, 7))
     def open(self, marks: int, resume: bool, early: int) -> None:
         """The session is created; in a few examples things happen before its process answers."""
-        self.world = World([each() for each in (*TURN_RULES, *SHOWN_RULES)], marks=marks > 0)
+        self.world = World([each() for each in (*TURN_RULES, Accounted, *SHOWN_RULES)], marks=marks > 0)
         self.world.open(resume=resume)
         if early:
             self.world.start_ends(e.QueryInitialized())

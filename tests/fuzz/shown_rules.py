@@ -130,7 +130,7 @@ class Foreground(Rule):
         self.began = self.idled = False
 
     def before(self, world: World, event: e.Event) -> None:
-        self.began = self.idled = False
+        self.began, self.idled = False, world.work == "idle"
 
     def see(self, world: World, output: o.Output) -> None:
         if isinstance(output, o.ReportWork):
@@ -148,8 +148,10 @@ class Foreground(Rule):
             shared = world.prompts[turn] in world.kin(world.prompts[self.turn])
             assert self.idled or shared, "INV-F3: a turn follows another without an end of its work"
         self.turn = turn
-        if turn is not None:
-            assert world.work != "idle", "a turn is active and nothing runs"
+        if turn is not None and world.work == "idle":
+            runs = world.runs_of(world.prompts[turn])
+            held = runs and all(world.has_ended(run) for run in runs)
+            assert held, "a turn is active and nothing runs"
         waits = bool(world.open_requests())
         if world.work == "running":
             assert not waits, "INV-F4"

@@ -3,6 +3,7 @@
 from itertools import count
 
 from machines import events as e
+from machines.results.usage import Tokens
 from tests.fuzz.claude import Claude
 from tests.fuzz.runs import Addition, Command, Drop, Frame, Prompt, Reply, Stop, Text, Tool
 
@@ -200,6 +201,24 @@ def test_r08_a_task_in_the_background_brings_a_cycle() -> None:
     it.request(YES)
     it.end(YES)
     assert written(it)[-4:] == ["requesting ", "MessageStarted", "result  completed of its own", "idle"]
+
+
+def test_r11_a_subagent_in_the_background_outlives_its_run_and_brings_a_cycle() -> None:
+    it = running()
+    it.launch(YES)
+    it.spent = Tokens(7)
+    it.end(YES)
+    assert written(it) == ["ToolDispatched", "TaskStarted", "returned", "result A completed", "completed A"]
+
+    it.go_on_behind(YES)
+    it.end_agent(YES)
+    it.start_cycle(YES)
+    it.request(YES)
+    it.end(YES)
+    assert written(it) == [
+        *("MessageStarted", "TaskEnded", "requesting ", "MessageStarted"),
+        *("result  completed of its own", "idle"),
+    ]
 
 
 def test_r09_a_prompt_joins_the_cycle() -> None:

@@ -18,6 +18,8 @@ Faults, each with the invariant that it breaks:
 14. what was added to a prompt outlives the prompt's cancel (M6.1, INV-X1)
 15. a turn ends with the half that an added message broke off (M4.5)
 16. a turn that waits for its message keeps the output of a prompt that comes first (M4.1, INV-T4)
+17. a prompt is answered before the subagents that it started (M4.1)
+18. a turn whose added message is refused loses the answer that it has (M4.1, M4.5)
 """
 
 from collections.abc import Callable
@@ -27,6 +29,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+import machines.turns.holding
 import machines.turns.steering
 import machines.turns.work
 from machines import outputs as o
@@ -149,6 +152,14 @@ def keep_who_comes_first(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(machines.turns.steering, "is_broken_off", lambda turn: False)
 
 
+def leave_subagents_alone(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(machines.turns.holding, "waits", lambda *_: False)
+
+
+def lose_the_answer_that_it_has(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(machines.turns.steering, "is_answered", lambda turn: False)
+
+
 PLANTS: tuple[Plant, ...] = (
     settle_at_the_wrong_result,
     forget_the_withdrawal,
@@ -166,6 +177,8 @@ PLANTS: tuple[Plant, ...] = (
     forget_what_was_added,
     end_with_the_first_half,
     keep_who_comes_first,
+    leave_subagents_alone,
+    lose_the_answer_that_it_has,
 )
 
 

@@ -4,8 +4,6 @@ from machines import events as e
 from machines import outputs as o
 from machines.companions import session_reports as r
 from machines.process.query import DIED
-from machines.results.usage import Tokens, Usage
-from tests.fuzz.claude import MODEL
 from tests.fuzz.effects import call_of
 from tests.fuzz.facts import Asked
 from tests.fuzz.runs import Run, Text
@@ -62,10 +60,13 @@ class RightAnswer(Rule):
         if asked.cancelled:
             assert (outcome.stop_reason, outcome.failure) == ("cancelled", None), f"INV-T5: {output}"
             return
-        if is_steered(world, asked) and not _is_lost(world, asked):
+        if world.is_steered(asked) and not _is_lost(world, asked):
             return  # `Steered`
         if asked.concluded:
             assert outcome == world.runs[asked.uuid].expected, f"M14: {output}"
+            return
+        if world.is_held(asked) and not world.is_steered(asked):
+            assert outcome == o.Outcome(), f"M4.1: {output}"
             return
         run = world.runs.get(asked.uuid)
         silent = run is not None and run.result is None and run.expected == outcome
@@ -110,7 +111,7 @@ class Steered(Rule):
                 assert world.open_requests() == [], "M4.5: it would take a request away"
             case o.AnswerPrompt(turn):
                 asked = world.prompts[turn]
-                if is_steered(world, asked) and not asked.cancelled:
+                if world.is_steered(asked) and not asked.cancelled:
                     self._see_answer(world, asked, output.outcome)
             case _:
                 pass
@@ -131,6 +132,34 @@ class Steered(Rule):
     def _is_done(self, world: World, uuid: str) -> bool:
         run = world.runs.get(uuid)
         return uuid in world.refused if run is None else world.has_ended(run)
+
+
+class Held(Rule):
+    """M4.1: a prompt that waits for its subagents is not done before them, unless another takes its place."""
+
+    def see(self, world: World, output: o.Output) -> None:
+        match output:
+            case o.AnswerPrompt(turn, outcome) if outcome == o.Outcome():
+                self._see_end(world, world.prompts[turn])
+            case r.PreviewFiles(turn):
+                self._see_end(world, world.prompts[turn])
+            case _:
+                pass
+
+    def _see_end(self, world: World, asked: Asked) -> None:
+        if asked.concluded or world.is_steered(asked) or not world.holds(asked):
+            return
+        run = world.frame.run if world.frame is not None else None
+        overtaken = run is not None and run.members and asked not in world.asked_in(run)
+        overtaken = overtaken or isinstance(world.cause, e.PromptCancelRequested)  # it hid who was first
+        shared = world.asked_in(world.runs[asked.uuid])
+        waits = any(other.answer is None and other.number > asked.number for other in shared)
+        assert overtaken or waits, f"{asked.uuid} is answered before its subagents"
+
+    def rest(self, world: World) -> None:
+        for asked in world.unanswered():
+            if world.is_held(asked) and not world.is_steered(asked):
+                assert any(each.agents for each in world.kin(asked)), f"{asked.uuid} waits for nothing"
 
 
 class Fifo(Rule):
@@ -182,62 +211,6 @@ class CancelledAtOnce(Rule):
         assert waiting in ([], [world.conversation.active_turn]), "a queued prompt was not answered"
         running = e.Timer.FORCE_CANCEL in world.timers
         assert running == bool(waiting), "LIVE-T1: the force timer runs exactly while a cancel waits"
-
-
-class Accounted(Rule):
-    """CY-022, CY-023, INV-T6, INV-T8: usage is that of the own result, on the last one answered by it."""
-
-    def __init__(self) -> None:
-        self.answers: list[o.AnswerPrompt] = []
-
-    def before(self, world: World, event: e.Event) -> None:
-        self.answers = []
-
-    def see(self, world: World, output: o.Output) -> None:
-        if isinstance(output, o.AnswerPrompt):
-            self.answers.append(output)
-
-    def rest(self, world: World) -> None:
-        run = world.frame.run if world.frame is not None else None
-        by_result = [
-            answer
-            for answer in self.answers
-            if isinstance(world.cause, e.Result) and run is not None and answer.turn in run.members
-        ]
-        if any(is_steered(world, world.prompts[answer.turn]) for answer in self.answers):
-            for answer in self.answers:
-                self._see_steered(world, answer)
-            return
-        for answer in self.answers:
-            if world.prompts[answer.turn].concluded:
-                self._see_concluded(world, answer)
-            elif not by_result or answer is not by_result[-1]:
-                assert answer.usage is None
-        if by_result and run is not None and not any(world.prompts[uuid].concluded for uuid in run.members):
-            assert by_result[-1].usage == _usage(run)
-
-    def _see_steered(self, world: World, answer: o.AnswerPrompt) -> None:
-        """What it used is that of all its results; of prompts that share some, each has what it has."""
-        asked = world.prompts[answer.turn]
-        failed = asked.cancelled or answer.outcome.failure is not None
-        if failed or asked.concluded or world.kin(asked) != {asked}:
-            return
-        used = Tokens()
-        for run in dict.fromkeys(world.runs_of(asked)):
-            used = used.plus(run.tokens) if world.has_ended(run) else used
-        assert answer.usage == (Usage(used, ((MODEL, used),)) if used != Tokens() else None), (
-            f"INV-T8: {answer}"
-        )
-
-    def _see_concluded(self, world: World, answer: o.AnswerPrompt) -> None:
-        """It waited for reports: what it used was known before."""
-        run = world.runs[answer.turn]
-        last = max(run.members, key=lambda uuid: world.prompts[uuid].number)
-        if answer.turn != last:
-            others = [world.prompts[uuid] for uuid in run.members]
-            assert answer.usage is None or all(other.cancelled for other in others if other.uuid == last)
-        elif not world.prompts[last].cancelled:
-            assert answer.usage == _usage(run)
 
 
 class Reported(Rule):
@@ -334,11 +307,6 @@ class OneActive(Rule):
         assert world.active_turns() == ([turn] if turn is not None else [])
 
 
-def is_steered(world: World, asked: Asked) -> bool:
-    """Something was added to the prompt, or to one that shares a result with it."""
-    return any(each.steers for each in world.kin(asked))
-
-
 def _is_lost(world: World, asked: Asked) -> bool:
     """The process took its answer away."""
     return isinstance(world.cause, e.StreamClosed | e.QueryStartFailed) and not asked.concluded
@@ -346,10 +314,6 @@ def _is_lost(world: World, asked: Asked) -> bool:
 
 def _kind(outcome: o.Outcome) -> o.FailureKind | None:
     return outcome.failure.kind if outcome.failure is not None else None
-
-
-def _usage(run: Run) -> Usage | None:
-    return Usage(run.tokens, ((MODEL, run.tokens),)) if run.tokens != Tokens() else None
 
 
 def _garbled(run: Run | None) -> bool:
@@ -363,7 +327,7 @@ TURN_RULES: tuple[type[Rule], ...] = (
     Steered,
     Fifo,
     CancelledAtOnce,
-    Accounted,
+    Held,
     Reported,
     Silence,
     NothingDropped,

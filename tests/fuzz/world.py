@@ -59,6 +59,8 @@ class World:
         self.runs: dict[str, Run] = {}
         """What each prompt or added message runs in."""
         self.refused: set[str] = set()
+        self.agents: set[str] = set()
+        """Subagents that were told to run in the background."""
         self.calls: dict[str, Call] = {}
         self.requests: dict[str, Request] = {}
         self.changes: dict[str, str] = {}
@@ -160,6 +162,20 @@ class World:
             new = {other for each in new for run in self.runs_of(each) for other in self.asked_in(run)} - kin
             kin |= new
         return kin
+
+    def is_steered(self, asked: Asked) -> bool:
+        """Something was added to the prompt, or to one that shares a result with it."""
+        return any(each.steers for each in self.kin(asked))
+
+    def holds(self, asked: Asked) -> bool:
+        """A subagent runs that the prompt, or one that shares its result, has to wait for."""
+        return any(not each.agents.isdisjoint(self.agents) for each in self.kin(asked))
+
+    def is_held(self, asked: Asked) -> bool:
+        """Its result came, and the answer is not known to wait for anything but subagents."""
+        runs = self.runs_of(asked)
+        ended = asked.uuid in self.runs and all(run.over for run in runs) and not asked.concluded
+        return asked.answer is None and ended and runs[-1].expected == o.Outcome()
 
     def active_turns(self) -> list[str]:
         """Turns whose lifecycle says that output belongs to them."""
@@ -311,7 +327,14 @@ class World:
                 self._ask(Request(ask, run, use.call if use is not None else None))
             case e.AskWithdrawn(ask):
                 self.requests[ask].gone = True
+            case e.TaskStarted(agent):
+                self.agents.add(agent)
+                for asked in self._starters(run):
+                    asked.agents.add(agent)
+            case e.TaskEnded(agent):
+                self.agents.discard(agent)
             case e.StreamClosed():
+                self.agents.clear()
                 self.process = "none" if self.process == "live" else self.process
                 self.lose_asks()
             case _:
@@ -320,6 +343,14 @@ class World:
     def _ask(self, request: Request) -> None:
         request.gone = self.process == "stopping"  # what is being ended waits for nothing
         self.requests.setdefault(request.ask, request)
+
+    def _starters(self, run: Run | None) -> list[Asked]:
+        """The prompts of the run so far; without one, the prompt that waits for subagents."""
+        if run is None:
+            return []
+        told = [uuid for uuid in run.members if uuid in self.taken_up or not self.marks]
+        asked = [each for each in self.asked_in(run) if {each.uuid, *each.steers} & {*told}]
+        return asked or [each for each in self.unanswered() if self.is_held(each)]
 
     def _waits_for_prompts(self) -> bool:
         """A prompt has no answer, or Claude Code may still run one that was cancelled."""

@@ -1,4 +1,4 @@
-"""A message to a turn that waits for its subagents: what the turn's answer is stays known (M4.1, M4.5)."""
+"""Turns that wait for their subagents, and what happens to them meanwhile (M4.1, M4.5, M6.1)."""
 
 import pytest
 
@@ -72,3 +72,21 @@ def test_m4_1_the_result_of_the_message_holds_the_turn_again() -> None:
 def test_m6_1_a_cancel_answers_it_at_once() -> None:
     talk = held()
     assert of(o.AnswerPrompt, talk(cancel("A"))) == [answered("A", "cancelled")]
+
+
+def test_m4_1_who_goes_on_alone_waits_for_the_subagents_of_the_shared_work() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), *moved("started", "B"), e.Requesting(("A", "B")))
+    talk(dispatched("toolu_agent", "Agent"), SUBAGENT)
+    assert of(o.AnswerPrompt, talk(returned("toolu_agent"), cancel("A"))) == [answered("A", "cancelled")]
+    assert of(o.AnswerPrompt, talk(result("A", "B"), *moved("completed", "A", "B"))) == []
+    follow_up = talk(SUBAGENT_ENDS, MESSAGE, result(origin=TASK, num_turns=1))
+    assert of(o.AnswerPrompt, follow_up) == [answered("B")]
+
+
+def test_m5_its_message_is_work_again_behind_the_cycle_that_it_breaks_off() -> None:
+    talk = held(SUBAGENT_ENDS, RUNNING, MESSAGE)
+    states = [
+        work.state
+        for work in of(o.ReportWork, talk(result(origin=TASK, terminal_reason="aborted_streaming")))
+    ]
+    assert states == ["idle", "running"]
