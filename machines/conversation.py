@@ -29,7 +29,6 @@ from machines.stops.stops import Stops
 from machines.tasks.async_tasks import AsyncTasks
 from machines.tasks.following import Following
 from machines.tools.calls import Calls
-from machines.turns.file_answers import FileAnswers
 from machines.turns.intake import Intake
 from machines.turns.work import Work
 
@@ -60,7 +59,6 @@ class Conversation:
         self._requests = Requests(self._feed, self._work, self._calls, self._asks)
         self._intake = Intake(self._feed, self._work, self._asks, self._companions)
         self._stops = Stops(self._feed, self._work, self._calls, self._asks, self._companions)
-        self._files = FileAnswers(self._work, self._companions)
         self._following = Following(self._feed, self._work, self._asks)
         self._async_tasks = AsyncTasks(self._feed, self._work, wanted=async_tasks)
         self._session = s.Session(*self._feed.listeners("Session"))
@@ -223,7 +221,7 @@ class Conversation:
             case e.Timer.FORCE_CANCEL:
                 self._stops.force()
             case e.Timer.FILE_PREVIEW:
-                self._files.give_up()
+                self._work.give_up_files()
             case e.Timer.TEARDOWN:
                 self._feed(self._session, event)
 
@@ -334,7 +332,7 @@ _FROM_PROCESS: dict[type, _Handler] = {
     e.CliStateChanged: Conversation._state,
     e.Result: Conversation._result,
     e.ApiRetried: lambda it, event: it._companions.retried(event, it.active_turn),
-    e.FilesPreviewed: lambda it, event: it._files.take(event),
+    e.FilesPreviewed: lambda it, event: it._work.take_files(event),
     **dict.fromkeys(_TASKS, Conversation._task),
     e.LevelListed: Conversation._list_level,
     e.TaskLaunched: lambda it, event: it._async_tasks.launch(event),

@@ -63,7 +63,7 @@ class Stops:
             return
         if turn.phase == "settling":
             self._answer_cancelled(turn, alone=True)
-            self._work.answer_concluded()
+            self._work.answers.give()
             self._work.promote()
             return
         if turn is self._work.turns.active:
@@ -143,7 +143,7 @@ class Stops:
                 self._companions.no_files(active.uuid, "providerError")
             work.conclude([active], outcome)
         for turn in work.turns.settling():
-            work.answer_without_files(turn, "providerError")
+            work.answers.give_without_files(turn, "providerError")
         waiting = [turn for turn in work.turns if turn.phase != "received"]
         for turn in waiting:
             work.fail(turn, lost)
@@ -208,7 +208,7 @@ class Stops:
     def _answer_cancelled(self, turn: Turn, *, alone: bool = False) -> None:
         self._disown_steers(turn, alone=alone)
         turn.outcome = Outcome("cancelled")
-        self._work.answer_without_files(turn, "cancelled")
+        self._work.answers.give_without_files(turn, "cancelled")
 
     def _cancel_active(self, turn: Turn) -> None:
         work = self._work

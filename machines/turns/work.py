@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from machines.children.children import Children
 from machines.companions.companions import Companions
-from machines.companions.session_reports import UnavailableReason
-from machines.events import CommandMoved, Requesting, Result, Timer
+from machines.events import CommandMoved, FilesPreviewed, Requesting, Result, Timer
 from machines.feed import Feed
 from machines.outputs import Failure, FailureKind, Outcome, ShowResult, StopTimer
 from machines.permissions.asks import Asks
@@ -22,6 +21,7 @@ from machines.tools.calls import Calls
 from machines.tools.tool_call import STUCK, Occasion
 from machines.tools.tool_events import ToolUse
 from machines.turns import holding, steering
+from machines.turns.answers import Answers
 from machines.turns.foreground import (
     CycleStarted,
     Foreground,
@@ -30,7 +30,7 @@ from machines.turns.foreground import (
     TurnInserted,
     WorkEnded,
 )
-from machines.turns.turn import Activate, Conclude, Dispatch, Fail, Hold, Join, Reported, Steer, Turn
+from machines.turns.turn import Activate, Conclude, Dispatch, Fail, Hold, Join, Steer, Turn
 from machines.turns.turns import ENDS, LOST, Turns
 
 
@@ -46,6 +46,7 @@ class Work:
         self._companions = companions
         self.children = children
         self.turns = Turns()
+        self.answers = Answers(feed, self.turns, companions)
         self.foreground = Foreground(*feed.listeners("Foreground"))
         self.cancel = Cancel(*feed.listeners("Cancel"))
         self.tasks = LiveTasks()
@@ -130,7 +131,7 @@ class Work:
         may_share = active is not None and steering.may_share(active, marked=self.marked)
         if active is not None and not (may_share or self._folds_into(active)):
             self.hand_off(active)
-        self.end_reports()
+        self.answers.give_up_files()
         self._take_up(turn, asked=True)
 
     def note_message(self, lane: str | None) -> None:
@@ -139,7 +140,7 @@ class Work:
         if lane is not None:
             return
         if self.turns.active is None and self.turns.following() is not None:
-            self.end_reports()  # a command that asks no model: its output is all that tells
+            self.answers.give_up_files()  # a command that asks no model: its output is all that tells
             self.promote()
         may_be_own = self.marked or not any(turn.phase == "queued" for turn in self.turns)
         if may_be_own and self.foreground.is_idle and self.cancel.admits_new:
@@ -189,6 +190,16 @@ class Work:
         if self.turns.active is None:
             self.conclude(self.turns.done(), Outcome(failure=LOST), counts=False)
 
+    def take_files(self, event: FilesPreviewed) -> None:
+        """The list of the files that a turn changed may be all that it waited for (M14)."""
+        self.answers.take_files(event)
+        self.promote()
+
+    def give_up_files(self) -> None:
+        """It takes too long."""
+        self.answers.give_up_files()
+        self.promote()
+
     def run(self) -> None:
         """Claude Code works: an idle to come belongs to this work."""
         self.owed = 0
@@ -234,27 +245,10 @@ class Work:
             self._feed(turn, Conclude(self._companions.record(turn.uuid, outcome), usage))
             self.turns.release(turn)
             if outcome.stop_reason == "cancelled":
-                self.answer_without_files(turn, "cancelled")
+                self.answers.give_without_files(turn, "cancelled")
             elif outcome != Outcome() or not self._companions.collects(turn.uuid):
                 self._companions.no_files(turn.uuid, "providerError")
-        self.answer_concluded()
-
-    def answer_concluded(self) -> None:
-        """Answer, in the order received, up to the first whose report must come before."""
-        for turn in self.turns.settling():
-            if self._companions.is_collecting(turn.uuid):
-                return
-            self.answer(turn)
-
-    def answer(self, turn: Turn) -> None:
-        """Nothing stands between a turn's outcome and its answer any more."""
-        self._feed(turn, Reported())
-        self.turns.drop(turn)
-
-    def answer_without_files(self, turn: Turn, reason: UnavailableReason) -> None:
-        """Nobody waits any longer for the list of the files that a turn changed."""
-        self._companions.no_files(turn.uuid, reason)
-        self.answer(turn)
+        self.answers.give()
 
     def end_work(self, outcome: Outcome, used: Usage | None = None) -> None:
         """Tell that the foreground work ended."""
@@ -269,10 +263,13 @@ class Work:
         self._calls.close_abandoned(self.goes_on)
         if not self.foreground.is_cycle:
             return
-        if self.cancel.in_effect:
+        cancelled, active = self.cancel.in_effect, self.turns.active
+        if cancelled:
             self._calls.close_all(Occasion.CANCELLED, self.goes_on)
         self.end_work(outcome, used)
-        if self.turns.active is not None and self.turns.active.is_steered:
+        if active is not None and cancelled:
+            self.settle([active], Outcome("cancelled"))  # it only waited, and the work behind it is stopped
+        elif active is not None and active.is_steered:
             self._feed(self.foreground, TurnInserted())  # what was added to it comes next
 
     def fail(self, turn: Turn, failure: Failure) -> None:
@@ -295,7 +292,7 @@ class Work:
 
     def activate(self, turn: Turn) -> None:
         """What Claude Code says now belongs to this turn."""
-        self.end_reports()
+        self.answers.give_up_files()
         self._feed(turn, Activate())
         if turn.waiting_steers:
             self._feed(turn, Steer())
@@ -322,11 +319,6 @@ class Work:
             self._feed(turn, Dispatch())  # it follows their answers
         else:
             self.activate(turn)
-
-    def end_reports(self) -> None:
-        """Nobody waits any longer for the files that prompts changed."""
-        for turn in self.turns.settling():
-            self.answer_without_files(turn, "timeout")
 
     def _folds_into(self, active: Turn) -> bool:
         return steering.folds_into(active, marked=self.marked) and not self.cancel.in_effect
@@ -391,7 +383,7 @@ class Work:
         """Answer a held turn once its subagents are done and what they promised has streamed."""
         turn = self.turns.active
         if turn is not None and holding.is_free(turn, self.tasks):
-            self.settle([turn], Outcome("cancelled") if self.cancel.in_effect else turn.outcome)
+            self.settle([turn], turn.outcome)
 
     def promote(self) -> None:
         """Output now belongs to the next prompt that Claude Code has taken up."""

@@ -5,6 +5,7 @@ import pytest
 from machines import events as e
 from machines import outputs as o
 from tests.machines.talk import (
+    CANCEL,
     IDLE,
     MESSAGE,
     RUNNING,
@@ -90,3 +91,19 @@ def test_m5_its_message_is_work_again_behind_the_cycle_that_it_breaks_off() -> N
         for work in of(o.ReportWork, talk(result(origin=TASK, terminal_reason="aborted_streaming")))
     ]
     assert states == ["idle", "running"]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [(result(origin=TASK, terminal_reason="aborted_streaming", is_error=True), IDLE), (IDLE,)],
+    ids=["result", "idle"],
+)
+def test_m4_1_a_cancel_answers_it_with_the_follow_up_that_it_stops_whoever_else_runs(
+    end: tuple[e.Event, ...],
+) -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    talk(returned("toolu_agent"), dispatched("toolu_2", "Agent"))
+    talk(e.TaskStarted("other", "toolu_2", True, True, None, "run"), returned("toolu_2"), result("A"))
+    talk(IDLE, SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE)
+    assert of(o.AnswerPrompt, talk(CANCEL)) == []
+    assert of(o.AnswerPrompt, talk(*end)) == [answered("A", "cancelled")]
