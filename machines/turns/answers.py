@@ -1,4 +1,4 @@
-"""The answers of turns whose outcome is known, in the order received, each behind its report (M14, INV-T2)."""
+"""Answers of turns whose outcome is known: in the order received, each behind its report (M14, INV-T2)."""
 
 from machines.companions.companions import Companions
 from machines.companions.session_reports import UnavailableReason
