@@ -131,6 +131,18 @@ async def test_a_cancel_ends_a_turn_that_waits(kind: str, chat_as: ChatAs) -> No
     assert not (chat.project / "grown").exists()
 
 
+async def test_a_cancel_of_a_follow_up_ends_the_turn_that_waits_for_another_subagent(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    agents = [agent([{"delay": 0.5}, "First."]), agent([{"delay": 60}, "Second."])]
+    call = chat.prompt(script(agents, ["Started."], [slow(400, 0.05)]))
+    await chat.client.wait_update(
+        "agent_message_chunk", lambda update: "word" in update["content"]["text"], since=chat.start
+    )
+    chat.cancel()
+    assert (await call.result())["stopReason"] == "cancelled"
+    await chat.is_well()
+
+
 @pytest.mark.contract("CY-018")
 async def test_a_close_in_a_cycle_ends_its_calls_first(chat_as: ChatAs) -> None:
     chat = await chat_as("air")
