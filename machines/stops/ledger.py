@@ -5,7 +5,7 @@ ran and may still bring a result. A result covers all started and zombie message
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -37,7 +37,7 @@ class Ledger:
     def __contains__(self, uuid: str) -> bool:
         return uuid in self.orphans
 
-    def may_run(self, uuids: tuple[str, ...] = (), *, marked: bool) -> bool:
+    def may_run(self, uuids: Sequence[str] = (), *, marked: bool) -> bool:
         """What runs may be of such messages, all that it names if any; `marked` when each tells its start."""
         if uuids:
             return self.orphans.keys() >= {*uuids}

@@ -1,6 +1,6 @@
 """How work is stopped: by a cancel, by the end of its process, by the close of its session (M6, M3, M2.2)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from machines.companions.companions import Companions
 from machines.events import CommandMoved, Timer
@@ -114,9 +114,14 @@ class Stops:
         elif work.turns.active is None and uuid not in work.turns.steered:
             work.ledger.add(uuid, Orphan(0, "started"))  # its turn ended without it: so will its result
 
-    def stop_orphan(self, uuids: Iterable[str]) -> None:
+    def stop_orphan(self, uuids: Sequence[str]) -> None:
         """A prompt that was cancelled alone runs alone: an interrupt meets nobody else (M6.1)."""
-        if self._work.turns.active is None and self._work.ledger.stop(uuids):
+        work = self._work
+        if work.turns.active is not None:
+            return
+        if uuids and work.ledger.may_run(uuids, marked=work.marked):
+            self._hide_orphan()
+        if work.ledger.stop(uuids):
             self._feed.put(Interrupt(cancel_queued=False))
 
     # ── the end of the process or of the session ──

@@ -99,3 +99,12 @@ def test_m6_what_was_added_to_a_turn_that_waits_for_its_files_ends_with_it(stop:
     talk(e.Requesting(("B",)), e.Echoed("B"), aborted("B"), *moved("started", "s"), e.Requesting(("s",)))
     talk(e.Echoed("s"), MESSAGE)
     assert not talk.session.admits_text
+
+
+def test_m6_1_a_cancelled_prompt_that_starts_after_one_without_a_result_is_not_shown() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), cancel("B"), *moved("completed", "A"))
+    outputs = talk(*moved("started", "B"), e.Requesting(("B",)))
+    assert [answer.turn for answer in of(o.AnswerPrompt, outputs)] == ["A"]
+    assert outputs[-1] == INTERRUPT_ONE
+    talk(e.Echoed("B"), MESSAGE)
+    assert not talk.session.admits_text
