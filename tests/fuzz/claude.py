@@ -318,6 +318,7 @@ class Claude:
     def go_on(self, pick: int) -> None:
         """Another request of the same run; what waits joins it, as after a tool."""
         run = self._run()
+        self.tools.clear()  # the message broke off: what it had not said in whole never comes
         if self.queue and self.marks and pick % 3 != 0 and self.ranks[self.queue[0]] < RANKS.index("later"):
             uuid = self.queue.pop(0)
             run.members.append(uuid)
