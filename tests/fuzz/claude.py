@@ -23,6 +23,7 @@ from machines.turns.turns import NO_RESULT
 from tests.fuzz.runs import (
     ENDINGS,
     OPTIONS,
+    RANKS,
     Addition,
     Command,
     Drop,
@@ -37,7 +38,6 @@ from tests.fuzz.runs import (
 )
 
 TASK = "task-notification"
-RANKS: tuple[Priority, ...] = ("now", "next", "later")
 MODEL = "opus"
 
 
@@ -94,8 +94,8 @@ class Claude:
         return moves + self._work_moves()
 
     def _work_moves(self) -> list[Callable[[int], None]]:
-        moves: list[Callable[[int], None]] = [self.say]
-        moves.append(self.end_agent if len(self.agents) > 1 else self.launch)
+        subagents = self.launch if len(self.agents) < 2 else self.end_agent
+        moves: list[Callable[[int], None]] = [self.say, subagents]
         if len(self.tools) < 3:
             moves += [self.use, self.use]
         for tool in self.tools:
@@ -181,9 +181,8 @@ class Claude:
                 self.write(e.AskWithdrawn(tool.ask))
         for tool in self.tools:
             if tool.dispatched:
-                self.write(
-                    e.ToolReturned(tool.use.call, "", is_error=True, non_execution_kind="user-rejected")
-                )
+                end = e.ToolReturned(tool.use.call, "", is_error=True, non_execution_kind="user-rejected")
+                self.write(end)
         self._finish({**fields, "terminal_reason": reason}, outcome, last="cancelled")
 
     def _take_reply(self, ask: str, *, grants: bool) -> None:
@@ -306,14 +305,12 @@ class Claude:
 
     def go_on_behind(self, pick: int) -> None:
         """A subagent says something."""
-        self.write(e.MessageStarted([*self.agents.values()][pick % len(self.agents)]))
+        self.write(e.MessageStarted(next(iter(self.agents.values()))))
 
     def end_agent(self, pick: int) -> None:
         """A subagent is done, and Claude Code has something to say about it."""
-        agent = [*self.agents][pick % len(self.agents)]
-        del self.agents[agent]
         self.background += 1
-        self.outbox.append(Frame(e.TaskEnded(agent, run="1")))
+        self.outbox.append(Frame(e.TaskEnded(self.agents.popitem()[0], run="1")))
 
     def go_on(self, pick: int) -> None:
         """Another request of the same run; what waits joins it, as after a tool."""
@@ -372,8 +369,7 @@ class Claude:
     def _leave(self) -> None:
         self.run = None
         self.tools.clear()
-        waits = self.background or self.agents
-        if not waits or self.spent.input % 2:  # else it stays `running` until the task ends
+        if not (self.background or self.agents) or self.spent.input % 2:  # else it stays `running`
             self._rest()
 
     # ── frames ──

@@ -95,7 +95,7 @@ def _preview(world: "World", output: r.PreviewFiles) -> None:
     for asked in world.kin(world.prompts[output.turn]):
         told = [asked.uuid, *(steer for steer in asked.steers if steer in world.taken_up)]
         over = all(world.has_ended(world.runs[uuid]) for uuid in told if uuid in world.runs)
-        asked.concluded = asked.answer is None and over
+        asked.concluded = asked.answer is None and over and asked.uuid not in world.active_turns()
 
 
 def _ask(world: "World", output: o.AskClient | o.AskForm) -> None:

@@ -8,6 +8,7 @@ from machines.outputs import Failure, FailureKind, Outcome
 from machines.results.usage import Tokens
 
 Priority = Literal["now", "next", "later"]
+RANKS: tuple[Priority, ...] = ("now", "next", "later")
 
 OPTIONS = (e.Option("allow", grants=True), e.Option("always", grants=True), e.Option("reject", grants=False))
 

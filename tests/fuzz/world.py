@@ -102,6 +102,9 @@ class World:
             for rule in self.rules:
                 rule.see(self, output)
             carry_out(self, output)
+        for asked in self.unanswered():  # nothing runs that it waited for: now it waits for reports
+            released = self.is_held(asked) and asked.uuid in self.settling()
+            asked.concluded = asked.concluded or released
         for rule in self.rules:
             rule.rest(self)
         self.broken = False
@@ -181,6 +184,10 @@ class World:
         """Turns whose lifecycle says that output belongs to them."""
         turns = self.conversation._work.turns
         return [turn.uuid for turn in turns if turn.phase in {"working", "steered", "steer_pending", "held"}]
+
+    def settling(self) -> list[str]:
+        """Turns whose lifecycle says that they wait for reports."""
+        return [turn.uuid for turn in self.conversation._work.turns.settling()]
 
     # ── the client ──
 
