@@ -182,7 +182,7 @@ class Stops:
     def _hide_orphan(self) -> None:
         work = self._work
         active = work.turns.active
-        if active is not None and steering.is_broken_off(active):
+        if active is not None and self._only_waits(active):
             work.hand_off(active)  # it is overtaken
         if work.turns.active is None and work.foreground.is_idle:
             self._feed(work.cancel, Stop())
@@ -195,12 +195,14 @@ class Stops:
 
     def _release(self, active: Turn) -> None:
         """A turn that only waits is answered at once, with what it used (M6 step 7)."""
-        work = self._work
-        if active.phase == "held" and work.foreground.is_idle:
-            work.owed += 1
-            work.settle([active], Outcome("cancelled"))
-        elif steering.is_broken_off(active):
-            work.settle([active], Outcome("cancelled"))
+        if self._only_waits(active):
+            self._work.owed += active.phase == "held"
+            self._work.settle([active], Outcome("cancelled"))
+
+    def _only_waits(self, active: Turn) -> bool:
+        """Nothing of it runs in the foreground: neither its own work nor a follow-up of its subagents."""
+        held = active.phase == "held" and self._work.foreground.is_idle
+        return held or steering.is_broken_off(active)
 
     def _end_all_but(self, active: Turn | None) -> None:
         """Answer what waits as received: for Claude Code, or for nothing but the files it changed."""

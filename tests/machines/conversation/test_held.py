@@ -107,3 +107,16 @@ def test_m4_1_a_cancel_answers_it_with_the_follow_up_that_it_stops_whoever_else_
     talk(IDLE, SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE)
     assert of(o.AnswerPrompt, talk(CANCEL)) == []
     assert of(o.AnswerPrompt, talk(*end)) == [answered("A", "cancelled")]
+
+
+def test_m4_1_a_cancelled_prompt_that_starts_after_all_hands_off_and_is_not_shown() -> None:
+    talk = Talk(
+        prompt("A"), begin("A"), prompt("B"), cancel("B"), dispatched("toolu_agent", "Agent"), SUBAGENT
+    )
+    talk(returned("toolu_agent"), result("A"), *moved("completed", "A"))
+    assert of(o.AnswerPrompt, talk(*moved("started", "B"))) == [answered("A")]
+    talk(e.Requesting(("B",)), e.Echoed("B"), MESSAGE)
+    assert not talk.session.admits_text
+
+    talk(result("B"), IDLE, SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE)
+    assert talk.session.admits_text
