@@ -263,6 +263,8 @@ class Stops:
     def _remember(self, uuid: str, place: int, *, alone: bool) -> Entry | None:
         """Note what Claude Code may still do with a message that it was sent; None if nothing (M7)."""
         turns = self._work.turns
+        if any(uuid in turn.batch for turn in turns):
+            return None  # its result came, and broke off with theirs
         started, finished = uuid in turns.started, turns.finished.get(uuid)
         entry: Entry
         if finished is None:

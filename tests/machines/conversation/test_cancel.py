@@ -108,3 +108,10 @@ def test_m6_1_a_cancelled_prompt_that_starts_after_one_without_a_result_is_not_s
     assert outputs[-1] == INTERRUPT_ONE
     talk(e.Echoed("B"), MESSAGE)
     assert not talk.session.admits_text
+
+
+def test_m7_a_prompt_whose_shared_result_came_before_the_cancel_hides_nothing_that_follows() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), *moved("started", "B"), e.Requesting(("A", "B")))
+    talk(e.SteerReceived("s"), *moved("cancelled", "B"), aborted("A", "B"), *moved("cancelled", "A"))
+    talk(CANCEL, *moved("cancelled", "s"), IDLE, RUNNING, e.Requesting(()), MESSAGE)
+    assert talk.session.admits_text
