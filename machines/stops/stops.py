@@ -201,8 +201,8 @@ class Stops:
 
     def _only_waits(self, active: Turn) -> bool:
         """Nothing of it runs in the foreground: neither its own work nor a follow-up of its subagents."""
-        held = active.phase == "held" and self._work.foreground.is_idle
-        return held or steering.is_broken_off(active)
+        has_result = active.phase == "held" or steering.is_broken_off(active)
+        return has_result and not self._work.foreground.is_cycle
 
     def _end_all_but(self, active: Turn | None) -> None:
         """Answer what waits as received: for Claude Code, or for nothing but the files it changed."""
@@ -224,7 +224,7 @@ class Stops:
             self._feed(other, Join())
         work.conclude(shared, turn.outcome, counts=False)
         self._disown_steers(turn, alone=True)
-        if steering.is_broken_off(turn):  # nothing of it runs
+        if steering.is_broken_off(turn) and self._only_waits(turn):
             work.settle([turn], Outcome("cancelled"))
             return
         batch = [other for other in work.turns.waiting() if other.is_taken_up]

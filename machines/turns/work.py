@@ -220,8 +220,8 @@ class Work:
                 self._companions.interrupted()
             else:
                 self._companions.turn_ended()
-        for turn in [turn for turn in turns if turn.is_written and outcome.stop_reason != "cancelled"]:
-            self._feed(turn, Join())
+        if outcome.stop_reason != "cancelled":
+            self._insert(turns)
         self.end_work(outcome, self._tally.usage())
         self.conclude(turns, outcome)
         self._unowed = 0
@@ -360,12 +360,17 @@ class Work:
         last, usage = holding.leave_to_last(turns), self._tally.usage()
         self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
         if last is not self.turns.active:
-            self._feed(last, Join())
+            self._insert(turns)
             self.conclude(turns[:-1], Outcome(), counts=False)
             self.turns.active = last
             self._feed(last, Activate())
         self._feed(last, Hold(Outcome(), usage))
         self.end_work(Outcome(), usage)
+
+    def _insert(self, turns: Iterable[Turn]) -> None:
+        """A result names them: they are in the conversation, whatever else told so."""
+        for turn in [turn for turn in turns if turn.is_written]:
+            self._feed(turn, Join())
 
     def _idle_without_result(self, active: Turn) -> None:
         """The result may still be on its way, unless this idle is the second, or the message is done."""

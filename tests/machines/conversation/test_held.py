@@ -7,6 +7,8 @@ from machines import outputs as o
 from tests.machines.talk import (
     CANCEL,
     IDLE,
+    INTERRUPT,
+    INTERRUPT_ONE,
     MESSAGE,
     RUNNING,
     TASK,
@@ -120,3 +122,22 @@ def test_m4_1_a_cancelled_prompt_that_starts_after_all_hands_off_and_is_not_show
 
     talk(result("B"), IDLE, SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE)
     assert talk.session.admits_text
+
+
+def test_inv_t7_who_shares_the_result_of_a_turn_that_waits_is_in_the_conversation() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), prompt("C"), *moved("started", "B", "C"))
+    talk(dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"))
+    assert of(o.AnswerPrompt, talk(result("A", "B", "C"))) == [answered("A"), answered("B")]
+    assert talk.inserted == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize(("stop", "interrupt"), [(CANCEL, INTERRUPT), (cancel("A"), INTERRUPT_ONE)])
+def test_m6_a_cancel_stops_the_follow_up_of_a_turn_with_a_message_first(
+    stop: e.Event, interrupt: o.Interrupt
+) -> None:
+    talk = held(SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE, dispatched("toolu_2"))
+    outputs = talk(stop)
+    assert interrupt in outputs
+    assert of((o.CloseCall, o.AnswerPrompt), outputs) == []
+    end = talk(returned("toolu_2", is_error=True), result(origin=TASK, terminal_reason="aborted_tools"))
+    assert of((o.ReturnCall, o.AnswerPrompt), end)[1:] == [answered("A", "cancelled")]
