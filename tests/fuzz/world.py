@@ -177,8 +177,8 @@ class World:
     def is_held(self, asked: Asked) -> bool:
         """Its result came, and the answer is not known to wait for anything but subagents."""
         runs = self.runs_of(asked)
-        ended = asked.uuid in self.runs and all(run.over for run in runs) and not asked.concluded
-        return asked.answer is None and ended and runs[-1].expected == o.Outcome()
+        ended = runs and all(run.over for run in runs) and runs[-1].expected == o.Outcome()
+        return asked.answer is None and bool(ended) and not asked.concluded
 
     def active_turns(self) -> list[str]:
         """Turns whose lifecycle says that output belongs to them."""
