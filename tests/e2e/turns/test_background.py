@@ -143,6 +143,22 @@ async def test_a_cancel_of_a_follow_up_ends_the_turn_that_waits_for_another_suba
     await chat.is_well()
 
 
+async def test_a_cancel_of_one_prompt_stops_its_follow_up_with_a_message_behind_it(chat_as: ChatAs) -> None:
+    chat = await chat_as("plain")
+    chat.client.on_permission(never)
+    work = agent([{"delay": 0.5}, "Child done."])
+    call = chat.prompt(script([work], ["Started."], [bash("npm test; touch never")], ["No."]))
+    request = await chat.client.wait_question(since=chat.start)
+    message = {"sessionId": chat.session, "prompt": [{"type": "text", "text": script(["No."])}]}
+    assert await chat.client.request("_session/steering", message) == {"outcome": "injected"}
+    chat.client.notify("$/cancel_request", {"requestId": call.id})
+    assert (await call.result())["stopReason"] == "cancelled"
+    await chat.is_well()
+    assert request.body["id"] in chat.client.withdrawn
+    assert "No." not in chat.text()
+    assert not (chat.project / "never").exists()
+
+
 @pytest.mark.contract("CY-018")
 async def test_a_close_in_a_cycle_ends_its_calls_first(chat_as: ChatAs) -> None:
     chat = await chat_as("air")
