@@ -2,7 +2,8 @@
 
 1. The reports alternate: `running` … `requires_action` … `running` … one `idle` (INV-F1).
 2. `requires_action` holds exactly while a request is open that this work waits on (INV-F4).
-3. A turn that becomes active while a cycle runs takes the cycle over without a report.
+3. A turn that becomes active while a cycle runs takes the cycle over without a report. A cycle takes over
+   from a turn that only waits for a message of the user.
 4. When a cancel withdrew the last request, the end follows and nothing is reported between.
 """
 
@@ -64,7 +65,11 @@ class Foreground(Lifecycle[Input, ReportWork]):
         | cycling.to(running)
         | cycle_requires_action.to(requires_action)
     )
-    start_cycle = idle.to(cycling, on="report_running")
+    start_cycle = (
+        idle.to(cycling, on="report_running")
+        | running.to(cycling)
+        | requires_action.to(cycle_requires_action)
+    )
     open_request = (
         running.to(requires_action, on="report_blocked")
         | cycling.to(cycle_requires_action, on="report_blocked")

@@ -143,7 +143,9 @@ class Work:
             self.answers.give_up_files()  # a command that asks no model: its output is all that tells
             self.promote()
         may_be_own = self.marked or not any(turn.phase == "queued" for turn in self.turns)
-        if may_be_own and self.foreground.is_idle and self.cancel.admits_new:
+        active = self.turns.active  # which may wait for its message, that Claude Code did not take up
+        waits = active is not None and steering.is_broken_off(active) and not self.foreground.is_cycle
+        if may_be_own and (waits or self.foreground.is_idle) and self.cancel.admits_new:
             self._feed(self.foreground, CycleStarted())
 
     # ── results and idles ──

@@ -132,10 +132,13 @@ def test_inv_t7_who_shares_the_result_of_a_turn_that_waits_is_in_the_conversatio
 
 
 @pytest.mark.parametrize(("stop", "interrupt"), [(CANCEL, INTERRUPT), (cancel("A"), INTERRUPT_ONE)])
-def test_m6_a_cancel_stops_the_follow_up_of_a_turn_with_a_message_first(
-    stop: e.Event, interrupt: o.Interrupt
+@pytest.mark.parametrize("added_first", [True, False])
+def test_m6_a_cancel_stops_the_follow_up_of_a_turn_with_a_message_behind_it(
+    added_first: bool, stop: e.Event, interrupt: o.Interrupt
 ) -> None:
-    talk = held(SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE, dispatched("toolu_2"))
+    follow_up = (SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE, dispatched("toolu_2"))
+    talk = held(*(() if added_first else follow_up))
+    talk(follow_up if added_first else ())
     outputs = talk(stop)
     assert interrupt in outputs
     assert of((o.CloseCall, o.AnswerPrompt), outputs) == []

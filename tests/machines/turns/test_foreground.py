@@ -36,6 +36,8 @@ def idle(cause: WorkEnded) -> tuple[ReportWork]:
 ROWS = (
     Row("M5 turn inserted", "idle", TurnInserted(), "running", (RUNNING,)),
     Row("M5 cycle starts", "idle", CycleStarted(), "cycling", (RUNNING,)),
+    Row("M5 cycle before what was added", "running", CycleStarted(), "cycling"),
+    Row("M5 blocked cycle before it", "requires_action", CycleStarted(), "cycle_requires_action"),
     Row("M5 turn takes the cycle over", "cycling", TurnInserted(), "running"),
     Row("M5 turn takes the blocked cycle over", "cycle_requires_action", TurnInserted(), "requires_action"),
     Row("M5 request opens", "running", RequestOpened(), "requires_action", (BLOCKED,)),
@@ -61,7 +63,7 @@ REFUSED: Refused = {
     ("idle", WorkEnded),
     ("running", TurnInserted),
     ("requires_action", TurnInserted),
-    *((state, CycleStarted) for state in ("cycling", "running", "requires_action", "cycle_requires_action")),
+    *((state, CycleStarted) for state in ("cycling", "cycle_requires_action")),
 }
 
 
