@@ -81,7 +81,8 @@ class Stops:
         """Claude Code did not react to the interrupt in time."""
         active = self._work.turns.active
         if active is not None and self._work.cancel.in_effect:
-            self._work.ledger.add(active.uuid, Orphan(active.place, "started"))
+            if not _has_result(active):
+                self._work.ledger.add(active.uuid, Orphan(active.place, "started"))
             self._work.settle([active], Outcome("cancelled"))
 
     def move_orphan(self, event: CommandMoved) -> None:
@@ -201,8 +202,7 @@ class Stops:
 
     def _only_waits(self, active: Turn) -> bool:
         """Nothing of it runs in the foreground: neither its own work nor a follow-up of its subagents."""
-        has_result = active.phase == "held" or steering.is_broken_off(active)
-        return has_result and not self._work.foreground.is_cycle
+        return _has_result(active) and not self._work.foreground.is_cycle
 
     def _end_all_but(self, active: Turn | None) -> None:
         """Answer what waits as received: for Claude Code, or for nothing but the files it changed."""
@@ -282,3 +282,8 @@ class Stops:
         if active is not None and active.phase == "held":
             return active.outcome
         return Outcome(failure=failure)
+
+
+def _has_result(turn: Turn) -> bool:
+    """A result of it came, and Claude Code does not work on anything else of it."""
+    return turn.phase == "held" or steering.is_broken_off(turn)

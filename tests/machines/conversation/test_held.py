@@ -6,6 +6,7 @@ from machines import events as e
 from machines import outputs as o
 from tests.machines.talk import (
     CANCEL,
+    FORCE,
     IDLE,
     INTERRUPT,
     INTERRUPT_ONE,
@@ -144,3 +145,14 @@ def test_m6_a_cancel_stops_the_follow_up_of_a_turn_with_a_message_behind_it(
     assert of((o.CloseCall, o.AnswerPrompt), outputs) == []
     end = talk(returned("toolu_2", is_error=True), result(origin=TASK, terminal_reason="aborted_tools"))
     assert of((o.ReturnCall, o.AnswerPrompt), end)[1:] == [answered("A", "cancelled")]
+
+
+def test_m7_the_force_timer_hides_the_follow_up_that_it_gives_up_and_no_later_one() -> None:
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    talk(returned("toolu_agent"), result("A"), *moved("completed", "A"), IDLE)
+    talk(SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE, CANCEL)
+    assert of(o.AnswerPrompt, talk(FORCE)) == [answered("A", "cancelled")]
+    assert not talk.session.admits_text
+
+    talk(result(origin=TASK, terminal_reason="aborted_streaming"), IDLE, RUNNING, e.Requesting(()), MESSAGE)
+    assert talk.session.admits_text
