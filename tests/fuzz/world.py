@@ -176,9 +176,9 @@ class World:
 
     def is_held(self, asked: Asked) -> bool:
         """Its result came, and the answer is not known to wait for anything but subagents."""
-        runs = self.runs_of(asked)
-        ended = runs and all(run.over for run in runs) and runs[-1].expected == o.Outcome()
-        return asked.answer is None and bool(ended) and not asked.concluded
+        runs = [run for each in self.kin(asked) for run in self.runs_of(each)]
+        ended = all(run.over for run in runs) and any(run.expected == o.Outcome() for run in runs)
+        return asked.answer is None and ended and not asked.concluded
 
     def active_turns(self) -> list[str]:
         """Turns whose lifecycle says that output belongs to them."""
