@@ -16,6 +16,9 @@ Entry = Literal["pending", "started", "zombie"]
 BEHIND_ALL = sys.maxsize
 """The place of a message that was added to a prompt: it may run after all that were received since."""
 
+CYCLE = ""
+"""Stands for work that Claude Code started itself, which a cancel gave up and which may go on."""
+
 
 @dataclass(slots=True)
 class Orphan:
@@ -71,6 +74,10 @@ class Ledger:
             orphan.entry = "zombie"
         else:
             del self.orphans[uuid]
+
+    def end_cycle(self) -> None:
+        """Work that Claude Code started itself is over."""
+        self.orphans.pop(CYCLE, None)
 
     def consume(self, uuids: tuple[str, ...]) -> None:
         """Take in a result that is stamped with these messages."""

@@ -9,7 +9,7 @@ from machines.outputs import CancelMessage, Failure, FailureKind, Interrupt, Out
 from machines.permissions.asks import Asks
 from machines.process.query import DIED
 from machines.stops.cancel import EndReported, Stop
-from machines.stops.ledger import BEHIND_ALL, Entry, Orphan
+from machines.stops.ledger import BEHIND_ALL, CYCLE, Entry, Orphan
 from machines.tools.calls import Calls
 from machines.tools.tool_call import Occasion
 from machines.turns import steering
@@ -81,8 +81,8 @@ class Stops:
         """Claude Code did not react to the interrupt in time."""
         active = self._work.turns.active
         if active is not None and self._work.cancel.in_effect:
-            if not _has_result(active):
-                self._work.ledger.add(active.uuid, Orphan(active.place, "started"))
+            running = CYCLE if _has_result(active) else active.uuid
+            self._work.ledger.add(running, Orphan(active.place, "started"))
             self._work.settle([active], Outcome("cancelled"))
 
     def move_orphan(self, event: CommandMoved) -> None:

@@ -1,6 +1,6 @@
 """The unanswered prompts of a session, in the order in which they were received (plain data)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from machines.events import CommandState
@@ -67,9 +67,10 @@ class Turns:
         """The first that Claude Code has taken up beside the active one, or next."""
         return next((turn for turn in self if turn.is_taken_up), None)
 
-    def done(self) -> list[Turn]:
+    def done(self, but: Sequence[Turn] = ()) -> list[Turn]:
         """Those that Claude Code is done with; without a result by now there will be none."""
-        return [turn for turn in self if turn.phase != "settling" and self._is_finished(turn)]
+        open_turns = [turn for turn in self if turn.phase != "settling" and turn not in but]
+        return [turn for turn in open_turns if self._is_finished(turn)]
 
     def is_done(self, turn: Turn) -> bool:
         """Claude Code is done with the active one as far as it took it up, and the result has not come."""

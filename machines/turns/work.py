@@ -116,6 +116,7 @@ class Work:
         overtaken = active is not None and bool(named) and steering.is_broken_off(active)
         if active is not None and active not in named and (overtaken or self._is_lost(active)):
             self.hand_off(active)
+            self.conclude(self.turns.done(but=named), Outcome(failure=LOST), counts=False)
         for turn in named:
             self._take_up(turn, asked=True)
         may_be_old = self.ledger.may_run(event.uuids, marked=self.marked)

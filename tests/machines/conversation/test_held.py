@@ -152,6 +152,7 @@ def test_m7_the_force_timer_hides_the_follow_up_that_it_gives_up_and_no_later_on
     talk(returned("toolu_agent"), result("A"), *moved("completed", "A"), IDLE)
     talk(SUBAGENT_ENDS, RUNNING, e.Requesting(()), MESSAGE, CANCEL)
     assert of(o.AnswerPrompt, talk(FORCE)) == [answered("A", "cancelled")]
+    talk(e.Requesting(()), MESSAGE)
     assert not talk.session.admits_text
 
     talk(result(origin=TASK, terminal_reason="aborted_streaming"), IDLE, RUNNING, e.Requesting(()), MESSAGE)

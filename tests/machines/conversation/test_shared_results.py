@@ -241,3 +241,14 @@ def test_m4_5_a_prompt_after_the_message_was_dropped_follows_the_turn() -> None:
     talk(*moved("cancelled", "s"), result("A"), *moved("completed", "A"))
     outputs = raw(talk, *moved("started", "B"), e.Echoed("B"), MESSAGE)
     assert of((o.AnswerPrompt, o.InsertPrompt), outputs) == [answered("A"), o.InsertPrompt("B")]
+
+
+def test_inv_t2_a_prompt_without_a_result_is_answered_before_one_that_overtakes_its_turns_message() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), *moved("started", "B"), e.Requesting(("A", "B")))
+    talk(
+        e.SteerReceived("s"), e.SteerReceived("t"), *moved("completed", "A", "B"), IDLE, prompt("C"), RUNNING
+    )
+    talk(*moved("started", "s"), e.Requesting(("s",)), result("s"), *moved("started", "C"))
+    handed_off = of(o.AnswerPrompt, talk(e.Requesting(("C",))))
+    assert [answer.turn for answer in handed_off] == ["A", "B"]
+    assert of(o.AnswerPrompt, talk(e.Echoed("C"), MESSAGE, result("C"))) == [answered("C")]
