@@ -362,9 +362,9 @@ class Work:
         """The last one waits; whoever shares its result has nothing to wait for."""
         last, usage = holding.leave_to_last(turns), self._tally.usage()
         self._calls.close_all(Occasion.TURN_ENDED, self.goes_on)
+        self._insert(turns)
+        self.conclude(turns[:-1], Outcome(), counts=False)
         if last is not self.turns.active:
-            self._insert(turns)
-            self.conclude(turns[:-1], Outcome(), counts=False)
             self.turns.active = last
             self._feed(last, Activate())
         self._feed(last, Hold(Outcome(), usage))

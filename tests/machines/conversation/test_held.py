@@ -157,3 +157,11 @@ def test_m7_the_force_timer_hides_the_follow_up_that_it_gives_up_and_no_later_on
 
     talk(result(origin=TASK, terminal_reason="aborted_streaming"), IDLE, RUNNING, e.Requesting(()), MESSAGE)
     assert talk.session.admits_text
+
+
+def test_m4_3_a_refused_prompt_whose_message_ran_with_a_turn_that_waits_is_answered() -> None:
+    talk = Talk(prompt("A"), prompt("B"), e.SteerReceived("s"), *moved("refused", "A"), begin("B"))
+    talk(*moved("started", "s"), e.Requesting(("B", "s")))
+    talk(dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"))
+    assert of(o.AnswerPrompt, talk(result("B", "s"))) == [answered("A")]
+    assert of(o.AnswerPrompt, talk(SUBAGENT_ENDS, result(origin=TASK, num_turns=1))) == [answered("B")]
