@@ -125,8 +125,10 @@ class World:
 
     def runs_first(self) -> Asked | None:
         """The first prompt that is neither ending nor being stopped."""
-        running = (asked for asked in self.unanswered() if not (asked.concluded or asked.cancelled))
-        return next(running, None)
+        ending = self.settling()
+        return next(
+            (each for each in self.unanswered() if not each.cancelled and each.uuid not in ending), None
+        )
 
     def is_over(self, run: Run | None) -> bool:
         """The client was told that the work ended."""
