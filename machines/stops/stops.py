@@ -232,6 +232,7 @@ class Stops:
             work.conclude([turn], Outcome("cancelled"))
             work.turns.active = batch[0]
             batch[0].spawned |= turn.spawned  # in work that they share
+            self._remember(turn.uuid, turn.place, alone=True)
             self._feed(batch[0], Activate())
             return
         self._feed(work.cancel, Stop())

@@ -115,3 +115,10 @@ def test_m7_a_prompt_whose_shared_result_came_before_the_cancel_hides_nothing_th
     talk(e.SteerReceived("s"), *moved("cancelled", "B"), aborted("A", "B"), *moved("cancelled", "A"))
     talk(CANCEL, *moved("cancelled", "s"), IDLE, RUNNING, e.Requesting(()), MESSAGE)
     assert talk.session.admits_text
+
+
+def test_m7_work_of_two_prompts_that_were_cancelled_one_by_one_is_hidden_after_the_force() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), *moved("started", "B"), e.Requesting(("A", "B")))
+    talk(cancel("A"), CANCEL, FORCE)
+    talk(e.Requesting(("A", "B")), MESSAGE)
+    assert not talk.session.admits_text
