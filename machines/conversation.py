@@ -221,7 +221,8 @@ class Conversation:
             case e.Timer.FORCE_CANCEL:
                 self._stops.force()
             case e.Timer.FILE_PREVIEW:
-                self._work.give_up_files()
+                self._work.answers.give_up_files()
+                self._work.promote()
             case e.Timer.TEARDOWN:
                 self._feed(self._session, event)
 

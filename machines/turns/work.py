@@ -113,10 +113,12 @@ class Work:
         """An API request starts; prompts that it names together are one batch (M4.3)."""
         steering.pick_up(self._feed, self.turns, event.uuids, marked=True)
         named, active = self.turns.named(event.uuids), self.turns.active
-        overtaken = active is not None and bool(named) and steering.is_broken_off(active)
-        if active is not None and active not in named and (overtaken or self._is_lost(active)):
-            self.hand_off(active)
-            self.conclude(self.turns.done(but=named), Outcome(failure=LOST), counts=False)
+        if active is not None and active not in named:
+            overtaken = bool(named) and steering.is_broken_off(active)
+            lost = self._is_lost(active) and (named or active in self.turns.done())
+            if overtaken or lost:
+                self.hand_off(active)
+                self.conclude(self.turns.done(but=named), Outcome(failure=LOST), counts=False)
         for turn in named:
             self._take_up(turn, asked=True)
         may_be_old = self.ledger.may_run(event.uuids, marked=self.marked)
@@ -196,11 +198,6 @@ class Work:
     def take_files(self, event: FilesPreviewed) -> None:
         """The list of the files that a turn changed may be all that it waited for (M14)."""
         self.answers.take_files(event)
-        self.promote()
-
-    def give_up_files(self) -> None:
-        """It takes too long."""
-        self.answers.give_up_files()
         self.promote()
 
     def run(self) -> None:

@@ -252,3 +252,10 @@ def test_inv_t2_a_prompt_without_a_result_is_answered_before_one_that_overtakes_
     handed_off = of(o.AnswerPrompt, talk(e.Requesting(("C",))))
     assert [answer.turn for answer in handed_off] == ["A", "B"]
     assert of(o.AnswerPrompt, talk(e.Echoed("C"), MESSAGE, result("C"))) == [answered("C")]
+
+
+def test_m4_5_a_follow_up_ends_no_turn_whose_message_is_still_to_come() -> None:
+    talk = Talk(prompt("A"), begin("A"), e.SteerReceived("s"), *moved("completed", "A"), IDLE)
+    assert of(o.AnswerPrompt, talk(RUNNING, e.Requesting(()), MESSAGE, result(origin="peer"), IDLE)) == []
+    outputs = talk(RUNNING, *moved("started", "s"), e.Requesting(("s",)), MESSAGE, result("s"))
+    assert of(o.AnswerPrompt, outputs) == [answered("A")]
