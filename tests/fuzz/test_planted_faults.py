@@ -17,9 +17,9 @@ Faults, each with the invariant that it breaks:
 13. a prompt that runs together with another is never told to be in the conversation (INV-T7)
 14. what was added to a prompt outlives the prompt's cancel (M6.1, INV-X1)
 15. a turn ends with the half that an added message broke off (M4.5)
-16. a turn that waits for its message keeps the output of a prompt that comes first (M4.1, INV-T4)
+16. a turn keeps the output of a prompt that takes its place (M4.1, INV-T2)
 17. a prompt is answered before the subagents that it started (M4.1)
-18. a turn whose added message is refused loses the answer that it has (M4.1, M4.5)
+18. a prompt is answered by the follow-up of one subagent while another still runs (M4.1)
 """
 
 from collections.abc import Callable
@@ -148,16 +148,19 @@ def end_with_the_first_half(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(machines.turns.steering, "ends_turn", lambda *_: True)
 
 
-def keep_who_comes_first(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(machines.turns.steering, "is_broken_off", lambda turn: False)
+def keep_who_takes_its_place(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Work, "hand_off", lambda self, active: None)
 
 
 def leave_subagents_alone(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(machines.turns.holding, "waits", lambda *_: False)
 
 
-def lose_the_answer_that_it_has(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(machines.turns.steering, "is_answered", lambda turn: False)
+def forget_the_other_subagent(patch: pytest.MonkeyPatch) -> None:
+    def is_free(turn: Turn | None, tasks: Any) -> bool:
+        return turn is not None and turn.phase == "held"
+
+    patch.setattr(machines.turns.holding, "is_free", is_free)
 
 
 PLANTS: tuple[Plant, ...] = (
@@ -176,9 +179,9 @@ PLANTS: tuple[Plant, ...] = (
     forget_who_joins,
     forget_what_was_added,
     end_with_the_first_half,
-    keep_who_comes_first,
+    keep_who_takes_its_place,
     leave_subagents_alone,
-    lose_the_answer_that_it_has,
+    forget_the_other_subagent,
 )
 
 

@@ -354,12 +354,12 @@ class World:
         self.requests.setdefault(request.ask, request)
 
     def _starters(self, run: Run | None) -> list[Asked]:
-        """The prompts of the run so far; without one, the prompt that waits for subagents."""
-        if run is None:
-            return []
+        """The prompts of the run so far, or the one that waits for subagents; none that was cancelled."""
+        assert run is not None
         told = [uuid for uuid in run.members if uuid in self.taken_up or not self.marks]
         asked = [each for each in self.asked_in(run) if {each.uuid, *each.steers} & {*told}]
-        return asked or [each for each in self.unanswered() if self.is_held(each)]
+        asked = asked or [each for each in self.unanswered() if self.is_held(each)]
+        return [each for each in asked if not each.cancelled]
 
     def _waits_for_prompts(self) -> bool:
         """A prompt has no answer, or Claude Code may still run one that was cancelled."""
