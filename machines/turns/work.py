@@ -259,7 +259,7 @@ class Work:
             self._feed.put(StopTimer(Timer.FORCE_CANCEL))
 
     def end_cycle(self, outcome: Outcome, used: Usage | None = None) -> None:
-        """Work that Claude Code started itself is over, if any ran: a result that is no turn's, or an idle, says so."""
+        """A result that is no turn's, or an idle: work that Claude Code started itself, if any, is over."""
         self._calls.close_abandoned(self.goes_on)
         if not self.foreground.is_cycle:
             return
