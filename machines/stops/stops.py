@@ -79,11 +79,12 @@ class Stops:
 
     def force(self) -> None:
         """Claude Code did not react to the interrupt in time."""
-        active = self._work.turns.active
-        if active is not None and self._work.cancel.in_effect:
+        work, active = self._work, self._work.turns.active
+        if active is not None and work.cancel.in_effect:
             running = CYCLE if _has_result(active) else active.uuid
-            self._work.ledger.add(running, Orphan(active.place, "started"))
-            self._work.settle([active], Outcome("cancelled"))
+            if work.turns.finished.get(running) in {None, "cancelled"}:  # else no result will come
+                work.ledger.add(running, Orphan(active.place, "started"))
+            work.settle([active], Outcome("cancelled"))
 
     def move_orphan(self, event: CommandMoved) -> None:
         """A message whose prompt was answered starts after all: nothing of it is shown."""

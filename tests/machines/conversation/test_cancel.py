@@ -122,3 +122,10 @@ def test_m7_work_of_two_prompts_that_were_cancelled_one_by_one_is_hidden_after_t
     talk(cancel("A"), CANCEL, FORCE)
     talk(e.Requesting(("A", "B")), MESSAGE)
     assert not talk.session.admits_text
+
+
+def test_m7_a_prompt_that_ended_without_a_result_hides_nothing_after_the_force() -> None:
+    talk = Talk(prompt("A"), begin("A"), *moved("completed", "A"), CANCEL)
+    assert of(o.AnswerPrompt, talk(FORCE)) == [answered("A", "cancelled")]
+    talk(IDLE, RUNNING, e.Requesting(()), MESSAGE)
+    assert talk.session.admits_text
