@@ -174,7 +174,7 @@ class World:
 
     def holds(self, asked: Asked) -> bool:
         """A subagent runs that the prompt, or one that shares its result, has to wait for."""
-        return any(not each.agents.isdisjoint(self.agents) for each in self.kin(asked))
+        return any(each.agents & self.agents for each in self.kin(asked) if not each.cancelled)
 
     def is_held(self, asked: Asked) -> bool:
         """Its result came, and the answer is not known to wait for anything but subagents."""
