@@ -60,9 +60,9 @@ async def test_thinking_is_shown_and_an_empty_thought_is_not(chat: Chat) -> None
     assert chat.text("agent_thought_chunk") == "I think. Twice."
 
 
-async def test_thirty_turns_in_a_row_each_with_its_own_end(chat: Chat) -> None:
+async def test_fifty_turns_in_a_row_each_with_its_own_end(chat: Chat) -> None:
     """Every fifth starts a command in the background, whose end comes between the turns."""
-    for n in range(30):
+    for n in range(50):
         mark = chat.mark
         background = [[bash("sleep 0.2", run_in_background=True)]] if n % 5 == 0 else []
         result = await chat.ask(script(*background, [f"Answer {n}."]))
