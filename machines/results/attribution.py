@@ -12,6 +12,9 @@ AUTONOMOUS_ORIGINS = frozenset({"task-notification", "peer", "coordinator", "obs
 """Work that Claude Code started itself. Unknown origins count as the user's: a user's result that
 is taken for autonomous would hang a prompt, the reverse is bounded."""
 
+HAS_RESULT = frozenset({"held", "settling"})
+"""Phases of a turn that waits for something else: a result that names it again is no other one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Autonomous:
@@ -35,11 +38,11 @@ Attribution = Autonomous | Own | Consumed
 
 def attribute(result: Result, turns: Turns, ledger: Ledger) -> Attribution:
     """Decide by stamps first, then by what is known to run; consumes ledger entries."""
-    named = [turn for turn in turns.named(result.uuids) if turn.phase != "settling"]
+    named = [turn for turn in turns.named(result.uuids) if turn.phase not in HAS_RESULT]
     is_cycle = result.origin in AUTONOMOUS_ORIGINS
     if is_cycle:
         ledger.end_cycle()
-    if is_cycle and not any(turn.phase != "held" for turn in named):
+    if is_cycle and not named:
         return Autonomous()
     ledger.consume(result.uuids)  # also of prompts that were folded into a turn and cancelled
     if any(steering.is_repeated(turn, result) for turn in named):

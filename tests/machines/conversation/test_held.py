@@ -73,6 +73,16 @@ def test_m4_1_the_result_of_the_message_holds_the_turn_again() -> None:
     assert of(o.AnswerPrompt, talk(SUBAGENT_ENDS, result(origin=TASK, num_turns=1))) == [answered("A")]
 
 
+def test_inv_t8_its_result_counts_once_when_it_comes_twice() -> None:
+    one = result("A", used=(1, 2))
+    talk = Talk(prompt("A"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    talk(returned("toolu_agent"), one)
+    assert of(o.ShowResult, talk(one)) == []
+    (answer,) = of(o.AnswerPrompt, talk(SUBAGENT_ENDS, result(origin=TASK, num_turns=1)))
+    assert answer.usage is not None
+    assert (answer.usage.tokens.input, answer.usage.tokens.output) == (1, 2)
+
+
 def test_m6_1_a_cancel_answers_it_at_once() -> None:
     talk = held()
     assert of(o.AnswerPrompt, talk(cancel("A"))) == [answered("A", "cancelled")]
