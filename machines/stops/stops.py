@@ -99,7 +99,7 @@ class Stops:
             self._hide_orphan()
         elif (
             work.turns.active is None
-            and event.uuid not in work.turns.steered
+            and not work.turns.is_added(event.uuid)
             and not work.ledger.may_run(marked=True)
         ):
             work.renew()  # what was added to a turn and left by it runs now, for itself
@@ -113,7 +113,7 @@ class Stops:
             work.ledger.move(uuid, "started")
             self._hide_orphan()
             self.stop_orphan([uuid])
-        elif work.turns.active is None and uuid not in work.turns.steered:
+        elif work.turns.active is None and not work.turns.is_added(uuid):
             work.ledger.add(uuid, Orphan(0, "started"))  # its turn ended without it: so will its result
 
     def stop_orphan(self, uuids: Sequence[str]) -> None:

@@ -105,6 +105,11 @@ class Turns:
             if steered is turn and steer in turn.waiting_steers
         ]
 
+    def is_added(self, uuid: str) -> bool:
+        """The message was added to a turn whose outcome is not known yet."""
+        turn = self.steered.get(uuid)
+        return turn is not None and turn.phase != "settling"
+
     def answer_steers(self, uuids: Iterable[str]) -> None:
         """A result names added messages, or they will never run."""
         for uuid in uuids:
