@@ -225,10 +225,10 @@ class Stops:
             self._feed(other, Join())
         work.conclude(shared, turn.outcome, counts=False)
         self._disown_steers(turn, alone=True)
-        if steering.is_broken_off(turn) and self._only_waits(turn):
+        batch = [other for other in work.turns.waiting() if other.is_taken_up]
+        if self._only_waits(turn) and (batch or steering.is_broken_off(turn)):
             work.settle([turn], Outcome("cancelled"))
             return
-        batch = [other for other in work.turns.waiting() if other.is_taken_up]
         if batch:
             work.conclude([turn], Outcome("cancelled"))
             work.turns.active = batch[0]

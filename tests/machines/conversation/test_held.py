@@ -135,6 +135,15 @@ def test_m4_1_a_cancelled_prompt_that_starts_after_all_hands_off_and_is_not_show
     assert talk.session.admits_text
 
 
+def test_m6_1_the_prompt_behind_a_cancelled_one_that_only_waits_is_work_again() -> None:
+    talk = Talk(prompt("A"), prompt("B"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    talk(returned("toolu_agent"), result("A"), *moved("completed", "A"), RUNNING, *moved("started", "B"))
+    outputs = talk(cancel("A"))
+    assert of(o.AnswerPrompt, outputs) == [answered("A", "cancelled")]
+    assert outputs[-1] == o.ReportWork("running")
+    assert of(o.AnswerPrompt, talk(e.Requesting(("B",)), MESSAGE, result("B"))) == [answered("B")]
+
+
 def test_inv_t7_who_shares_the_result_of_a_turn_that_waits_is_in_the_conversation() -> None:
     talk = Talk(prompt("A"), begin("A"), prompt("B"), prompt("C"), *moved("started", "B", "C"))
     talk(dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"))

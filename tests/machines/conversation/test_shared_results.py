@@ -152,10 +152,17 @@ def test_m14_a_prompt_that_was_taken_up_waits_for_the_files_of_those_before_it()
 
 
 def test_inv_t2_a_prompt_that_is_lost_waits_for_the_files_of_those_before_it() -> None:
-    talk = Talk(wants("A"), prompt("B"), begin("A"), e.SteerReceived("s"), e.Echoed("B"))
+    talk = Talk(wants("A"), prompt("B"), begin("A"), e.SteerReceived("s"))
     talk(*moved("started", "B"), *moved("completed", "A", "B"), IDLE, RUNNING, *moved("started", "s"))
     assert kinds(talk(e.Echoed("s"), MESSAGE, result("s"), *moved("completed", "s"), IDLE)) == []
     assert kinds(talk(listed("A"))) == ["rA there", "A end_turn", "B failed"]
+
+
+def test_m4_3_a_prompt_whose_shared_result_is_lost_ends_with_the_turn_that_it_joined() -> None:
+    talk = Talk(prompt("A"), prompt("B"), prompt("C"), begin("A"), e.SteerReceived("s"), e.Echoed("B"))
+    talk(*moved("started", "B"), *moved("completed", "A", "B"), IDLE, RUNNING, *moved("started", "s", "C"))
+    outputs = talk(e.Requesting(("s", "C")), MESSAGE, result("s", "C"))
+    assert of(o.AnswerPrompt, outputs) == [answered("A"), answered("B"), answered("C")]
 
 
 def test_m14_a_command_that_asks_no_model_waits_for_no_files_either() -> None:
