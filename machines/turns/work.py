@@ -128,8 +128,8 @@ class Work:
     def echo(self, uuid: str) -> None:
         """Claude Code replayed a message; with another turn active it was folded into it, or follows it."""
         steering.pick_up(self._feed, self.turns, [uuid], marked=self.marked)
-        turn, active = self.turns.get(uuid), self.turns.active
-        if turn is None or turn is active:
+        turn, active = self.turns.by_message(uuid), self.turns.active
+        if turn is None or not turn.is_written:
             return
         may_share = active is not None and steering.may_share(active, marked=self.marked)
         if active is not None and not (may_share or self._folds_into(active)):

@@ -184,3 +184,15 @@ def test_m4_3_a_refused_prompt_whose_message_ran_with_a_turn_that_waits_is_answe
     talk(dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"))
     assert of(o.AnswerPrompt, talk(result("B", "s"))) == [answered("A")]
     assert of(o.AnswerPrompt, talk(SUBAGENT_ENDS, result(origin=TASK, num_turns=1))) == [answered("B")]
+
+
+def test_m4_1_the_message_of_a_refused_prompt_takes_the_place_of_a_turn_that_waits() -> None:
+    talk = Talk(prompt("A"), prompt("B"), e.SteerReceived("s"), *moved("refused", "A"), begin("B"))
+    talk(dispatched("toolu_agent", "Agent"), SUBAGENT, returned("toolu_agent"), result("B"), IDLE, RUNNING)
+    outputs = talk(*moved("started", "s"), e.Requesting(("s",)), e.Echoed("s"))
+    assert of(o.AnswerPrompt, outputs) == [answered("B")]
+    assert talk.session.active_turn == "A"
+    talk(MESSAGE, dispatched("toolu_bash", "Bash"))
+    outputs = talk(cancel("A"), IDLE)
+    (closed,) = of(o.CloseCall, outputs)
+    assert outputs.index(closed) < outputs.index(answered("A", "cancelled"))
