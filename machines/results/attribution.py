@@ -12,9 +12,6 @@ AUTONOMOUS_ORIGINS = frozenset({"task-notification", "peer", "coordinator", "obs
 """Work that Claude Code started itself. Unknown origins count as the user's: a user's result that
 is taken for autonomous would hang a prompt, the reverse is bounded."""
 
-HAS_RESULT = frozenset({"held", "settling"})
-"""Phases of a turn that waits for something else: a result that names it again is no other one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Autonomous:
@@ -38,7 +35,7 @@ Attribution = Autonomous | Own | Consumed
 
 def attribute(result: Result, turns: Turns, ledger: Ledger) -> Attribution:
     """Decide by stamps first, then by what is known to run; consumes ledger entries."""
-    named = [turn for turn in turns.named(result.uuids) if turn.phase not in HAS_RESULT]
+    named = [turn for turn in turns.named(result.uuids) if turn.phase != "held"]  # which has its result
     is_cycle = result.origin in AUTONOMOUS_ORIGINS
     if is_cycle:
         ledger.end_cycle()

@@ -46,9 +46,9 @@ class Turns:
         return self.by_uuid.get(uuid) or self.steered.get(uuid)
 
     def named(self, uuids: Iterable[str]) -> list[Turn]:
-        """The unanswered prompts of the ids, also by messages that were added to them, as received."""
+        """The prompts that have no outcome yet, by their ids or by what was added to them, as received."""
         wanted = [self.by_message(uuid) for uuid in uuids]
-        return [turn for turn in self if turn in wanted]
+        return [turn for turn in self if turn in wanted and turn.phase != "settling"]
 
     def with_batch(self, turns: Iterable[Turn]) -> tuple[Turn, ...]:
         """With the prompts that are answered with them, in the order received."""

@@ -72,10 +72,10 @@ class RightAnswer(Rule):
         silent = run is not None and run.result is None and run.expected == outcome
         refused = asked.uuid in world.refused and _kind(outcome) is o.FailureKind.NO_RESULT
         match world.cause:
+            case _ if silent or refused:
+                return  # M4.6: behind those before it, or before the next result
             case e.Result():
                 self._by_result(world, asked, outcome)
-            case _ if silent or refused:
-                return  # M4.6: behind those before it
             case e.StreamClosed(end) if world.frame is not None:
                 clean = end is e.StreamEnd.ENDED and outcome == o.Outcome()
                 lost = outcome.failure is not None and outcome.failure.text in {DIED, "It broke."}

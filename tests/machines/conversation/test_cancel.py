@@ -109,6 +109,13 @@ def test_m6_what_was_added_to_a_turn_that_waits_for_its_files_is_shown_behind_ca
     assert talk.session.admits_text
 
 
+def test_m6_what_was_added_to_a_turn_that_waits_for_its_files_may_run_with_cancelled_work() -> None:
+    talk = Talk(e.PromptReceived("A", report="files"), prompt("B"), e.SteerReceived("s"), cancel("B"))
+    talk(*begin("A"), result("A"), *moved("completed", "A"), *moved("started", "B", "s"))
+    talk(e.Requesting(("B", "s")), MESSAGE)
+    assert talk.session.admits_text
+
+
 def test_m6_1_a_cancelled_prompt_that_starts_after_one_without_a_result_is_not_shown() -> None:
     talk = Talk(prompt("A"), begin("A"), prompt("B"), cancel("B"), *moved("completed", "A"))
     outputs = talk(*moved("started", "B"), e.Requesting(("B",)))
