@@ -114,7 +114,7 @@ class Work:
         steering.pick_up(self._feed, self.turns, event.uuids, marked=True)
         named, active = self.turns.named(event.uuids), self.turns.active
         if active is not None and active not in named:
-            overtaken = bool(named) and steering.is_broken_off(active)
+            overtaken = bool(named) and (active.phase == "held" or steering.is_broken_off(active))
             lost = self._is_lost(active) and (named or active in self.turns.done())
             if overtaken or lost:
                 self.hand_off(active)

@@ -196,3 +196,11 @@ def test_m4_1_the_message_of_a_refused_prompt_takes_the_place_of_a_turn_that_wai
     outputs = talk(cancel("A"), IDLE)
     (closed,) = of(o.CloseCall, outputs)
     assert outputs.index(closed) < outputs.index(answered("A", "cancelled"))
+
+
+def test_m4_1_a_message_behind_the_request_for_the_next_prompt_is_added_to_that_prompt() -> None:
+    talk = Talk(prompt("A"), prompt("B"), begin("A"), dispatched("toolu_agent", "Agent"), SUBAGENT)
+    talk(returned("toolu_agent"), result("A"), *moved("completed", "A"), *moved("started", "B"))
+    assert of(o.AnswerPrompt, talk(e.Requesting(("B",)))) == [answered("A")]
+    talk(e.SteerReceived("s"), e.Echoed("B"), MESSAGE, result("B"), *moved("completed", "B"))
+    assert of(o.AnswerPrompt, talk(*moved("started", "s"), MESSAGE, result("s"))) == [answered("B")]
