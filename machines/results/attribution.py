@@ -36,12 +36,12 @@ Attribution = Autonomous | Own | Consumed
 def attribute(result: Result, turns: Turns, ledger: Ledger) -> Attribution:
     """Decide by stamps first, then by what is known to run; consumes ledger entries."""
     named = [turn for turn in turns.named(result.uuids) if turn.phase != "held"]  # which has its result
+    ledger.consume(result.uuids)  # also of prompts that were folded into other work and cancelled
     is_cycle = result.origin in AUTONOMOUS_ORIGINS
     if is_cycle:
         ledger.end_cycle()
     if is_cycle and not named:
         return Autonomous()
-    ledger.consume(result.uuids)  # also of prompts that were folded into a turn and cancelled
     if any(steering.is_repeated(turn, result) for turn in named):
         return Consumed()
     if named:

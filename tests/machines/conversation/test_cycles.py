@@ -14,6 +14,7 @@ from tests.machines.talk import (
     DONE,
     IDLE,
     MESSAGE,
+    RUNNING,
     STOPPED,
     TASK,
     WORKS,
@@ -21,6 +22,7 @@ from tests.machines.talk import (
     aborted,
     answered,
     begin,
+    cancel,
     dispatched,
     end,
     moved,
@@ -143,3 +145,12 @@ def test_m5_a_question_of_a_cycle_waits_for_the_user() -> None:
     talk = cycle(dispatched("a"))
     waiting = talk(ask, e.AskPrepared("ask"))
     assert [type(each) for each in of((o.AskClient, o.ReportWork), waiting)] == [o.ReportWork, o.AskClient]
+
+
+def test_m7_a_cancelled_prompt_that_a_cycle_took_up_is_over_with_the_result_of_the_cycle() -> None:
+    talk = cycle(prompt("A"), cancel("A"), *moved("started", "A"), e.Requesting(("A",)))
+    talk(*moved("cancelled", "A"), result("A", origin=TASK, num_turns=1), IDLE)
+    talk(prompt("B"), CANCEL, *moved("cancelled", "B"))
+    outputs = talk(RUNNING, e.Requesting(()), MESSAGE)
+    assert outputs == [WORKS]
+    assert talk.session.admits_text
