@@ -115,7 +115,7 @@ class Work:
         named, active = self.turns.named(event.uuids), self.turns.active
         if active is not None and active not in named:
             overtaken = bool(named) and (active.phase == "held" or steering.is_broken_off(active))
-            lost = self._is_lost(active) and (named or active in self.turns.done())
+            lost = self.is_lost(active) and (named or active in self.turns.done())
             if overtaken or lost:
                 self.hand_off(active)
                 self.conclude(self.turns.done(but=named), Outcome(failure=LOST), counts=False)
@@ -230,7 +230,7 @@ class Work:
 
     def hand_off(self, active: Turn) -> None:
         """Another prompt's output begins: what is known of this turn is its answer."""
-        if self._is_lost(active):
+        if self.is_lost(active):
             self._settle_lost(active, promote=False)
             return
         known = active.outcome if active.phase == "held" or active.is_steered else Outcome()
@@ -307,6 +307,10 @@ class Work:
         if self._asks.blocks(self.tasks.in_background):
             self._feed(self.foreground, RequestOpened())
 
+    def is_lost(self, active: Turn) -> bool:
+        """Claude Code is done with it and does something else: no result will come."""
+        return self.turns.is_done(active) and not self.cancel.in_effect
+
     # ── steps ──
 
     def _take_up(self, turn: Turn, *, asked: bool = False) -> None:
@@ -322,10 +326,6 @@ class Work:
 
     def _folds_into(self, active: Turn) -> bool:
         return steering.folds_into(active, marked=self.marked) and not self.cancel.in_effect
-
-    def _is_lost(self, active: Turn) -> bool:
-        """Claude Code is done with it and does something else: no result will come."""
-        return self.turns.is_done(active) and not self.cancel.in_effect
 
     def _take_own_result(self, result: Result, turns: tuple[Turn, ...]) -> None:
         active = self.turns.active

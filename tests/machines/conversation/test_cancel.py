@@ -21,6 +21,7 @@ from tests.machines.talk import (
     of,
     prompt,
     result,
+    streamed,
 )
 
 
@@ -123,6 +124,13 @@ def test_m6_1_a_cancelled_prompt_that_starts_after_one_without_a_result_is_not_s
     assert outputs[-1] == INTERRUPT_ONE
     talk(e.Echoed("B"), MESSAGE)
     assert not talk.session.admits_text
+
+
+def test_m6_1_a_cancelled_prompt_that_starts_after_a_lost_result_is_not_shown_under_its_turn() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), e.SteerReceived("s"), cancel("B"))
+    talk(*moved("completed", "A"), IDLE, RUNNING, *moved("started", "B"), e.Requesting(("B",)), MESSAGE)
+    assert not talk.session.admits_text
+    assert of(o.ShowCall, talk(streamed("toolu_of_b"))) == []
 
 
 def test_m7_a_prompt_whose_shared_result_came_before_the_cancel_hides_nothing_that_follows() -> None:
