@@ -184,7 +184,7 @@ class Stops:
     def _hide_orphan(self) -> None:
         work = self._work
         active = work.turns.active
-        if active is not None and (self._only_waits(active) or work.is_lost(active)):
+        if active is not None and self._only_waits(active):
             work.hand_off(active)  # it is overtaken
         if work.turns.active is None and work.foreground.is_idle:
             self._feed(work.cancel, Stop())

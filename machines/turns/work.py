@@ -113,15 +113,15 @@ class Work:
         """An API request starts; prompts that it names together are one batch (M4.3)."""
         steering.pick_up(self._feed, self.turns, event.uuids, marked=True)
         named, active = self.turns.named(event.uuids), self.turns.active
+        may_be_old = self.ledger.may_run(event.uuids, marked=self.marked)
         if active is not None and active not in named:
             overtaken = bool(named) and (active.phase == "held" or steering.is_broken_off(active))
-            lost = self.is_lost(active) and (named or active in self.turns.done())
-            if overtaken or lost:
+            follows = named or active in self.turns.done() or (event.uuids and may_be_old)
+            if overtaken or (follows and self._is_lost(active)):
                 self.hand_off(active)
                 self.conclude(self.turns.done(but=named), Outcome(failure=LOST), counts=False)
         for turn in named:
             self._take_up(turn, asked=True)
-        may_be_old = self.ledger.may_run(event.uuids, marked=self.marked)
         if not named and self.turns.active is None and not may_be_old:
             self.renew()
 
@@ -230,7 +230,7 @@ class Work:
 
     def hand_off(self, active: Turn) -> None:
         """Another prompt's output begins: what is known of this turn is its answer."""
-        if self.is_lost(active):
+        if self._is_lost(active):
             self._settle_lost(active, promote=False)
             return
         known = active.outcome if active.phase == "held" or active.is_steered else Outcome()
@@ -307,10 +307,6 @@ class Work:
         if self._asks.blocks(self.tasks.in_background):
             self._feed(self.foreground, RequestOpened())
 
-    def is_lost(self, active: Turn) -> bool:
-        """Claude Code is done with it and does something else: no result will come."""
-        return self.turns.is_done(active) and not self.cancel.in_effect
-
     # ── steps ──
 
     def _take_up(self, turn: Turn, *, asked: bool = False) -> None:
@@ -326,6 +322,10 @@ class Work:
 
     def _folds_into(self, active: Turn) -> bool:
         return steering.folds_into(active, marked=self.marked) and not self.cancel.in_effect
+
+    def _is_lost(self, active: Turn) -> bool:
+        """Claude Code is done with it and does something else: no result will come."""
+        return self.turns.is_done(active) and not self.cancel.in_effect
 
     def _take_own_result(self, result: Result, turns: tuple[Turn, ...]) -> None:
         active = self.turns.active

@@ -133,6 +133,13 @@ def test_m6_1_a_cancelled_prompt_that_starts_after_a_lost_result_is_not_shown_un
     assert of(o.ShowCall, talk(streamed("toolu_of_b"))) == []
 
 
+def test_m4_5_a_message_that_runs_with_a_cancelled_prompt_is_answered_in_its_turn() -> None:
+    talk = Talk(prompt("A"), begin("A"), prompt("B"), e.SteerReceived("s"), cancel("B"), aborted("A"))
+    talk(*moved("cancelled", "A"), e.Echoed("B"), e.Echoed("s"), *moved("started", "B", "s"))
+    talk(e.Requesting(("B", "s")), MESSAGE)
+    assert of(o.AnswerPrompt, talk(result("B", "s"))) == [answered("A")]
+
+
 def test_m7_a_prompt_whose_shared_result_came_before_the_cancel_hides_nothing_that_follows() -> None:
     talk = Talk(prompt("A"), begin("A"), prompt("B"), *moved("started", "B"), e.Requesting(("A", "B")))
     talk(e.SteerReceived("s"), *moved("cancelled", "B"), aborted("A", "B"), *moved("cancelled", "A"))
