@@ -47,9 +47,11 @@ class EndsWhole(Rule):
                 assert [call.id for call in world.open_calls()] == [], "INV-F2"
                 assert [request.ask for request in world.open_requests()] == [], "LIVE-P1"
             case o.AnswerPrompt(turn) if turn in world.runs:
-                for run in world.runs_of(world.prompts[turn]):
-                    others = [asked.uuid for asked in world.asked_in(run) if asked.answer is None]
-                    if others == [turn] and not (run.cycle and not run.over):
+                asked = world.prompts[turn]
+                for run in world.runs_of(asked):
+                    others = [each.uuid for each in world.asked_in(run) if each.answer is None]
+                    its_own = run.cycle or asked.concluded  # what was added runs for itself behind the end
+                    if others == [turn] and (run.over or not its_own):
                         self._see_end(world, run)
             case _:
                 pass
