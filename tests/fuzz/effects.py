@@ -40,6 +40,9 @@ def _answer_prompt(world: "World", output: o.AnswerPrompt) -> None:
     asked.answer = output
     if not asked.cancelled:
         world.left.update({*asked.steers} - world.taken_up)
+    if asked.concluded:  # what was taken up since then
+        began = [steer for steer in asked.steers if steer in world.runs]
+        world.left.update(steer for steer in began if not world.runs[steer].over)
 
 
 def _close(world: "World", output: o.AnswerClose) -> None:
