@@ -135,6 +135,9 @@ class Work:
         if active is not None and not (may_share or self._folds_into(active)):
             self.hand_off(active)
         self.answers.give_up_files()
+        first = self.turns.following()
+        if self.turns.active is None and first is not None and first.place < turn.place:
+            self.activate(first)
         self._take_up(turn, asked=True)
 
     def note_message(self, lane: str | None) -> None:
@@ -220,7 +223,6 @@ class Work:
                 self._companions.interrupted()
             else:
                 self._companions.turn_ended()
-        if outcome.stop_reason != "cancelled":
             self._insert(turns)
         self.end_work(outcome, self._tally.usage())
         self.conclude(turns, outcome)

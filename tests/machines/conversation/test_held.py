@@ -204,3 +204,10 @@ def test_m4_1_a_message_behind_the_request_for_the_next_prompt_is_added_to_that_
     assert of(o.AnswerPrompt, talk(e.Requesting(("B",)))) == [answered("A")]
     talk(e.SteerReceived("s"), e.Echoed("B"), MESSAGE, result("B"), *moved("completed", "B"))
     assert of(o.AnswerPrompt, talk(*moved("started", "s"), MESSAGE, result("s"))) == [answered("B")]
+
+
+def test_inv_t2_a_lost_echo_leaves_the_first_of_two_prompts_behind_a_report_first() -> None:
+    talk = Talk(e.PromptReceived("A", report="files"), prompt("B"), prompt("C"), begin("A"), result("A"))
+    talk(*moved("completed", "A"), *moved("started", "B", "C"), e.Requesting(("B", "C")))
+    talk(e.Echoed("C"), MESSAGE)
+    assert talk.session.active_turn == "B"
