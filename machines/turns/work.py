@@ -340,7 +340,7 @@ class Work:
         self._feed.put(ShowResult(result, outcome, turn.uuid))
         for uuid in result.uuids:
             self._companions.command_ended(uuid, ok=outcome.failure is None)
-        turn.batch |= {other.uuid for other in self.turns.done() if other.phase == "joined"}
+        turn.batch |= {other.uuid for other in self.turns.done() if other.phase == "joined"}  # theirs is lost
         goes_on = turn.is_steered and not self.cancel.in_effect
         if goes_on and not steering.ends_turn(self._feed, self.turns, turn, result, outcome):
             turn.batch |= {other.uuid for other in turns[1:]}
